@@ -1,0 +1,188 @@
+//! Many recorders -> one set of tables: local ids become global, equal dsos, functions, frames and stacks become one.
+
+use rustc_hash::FxHashMap;
+
+use super::Recorder;
+use crate::tables::*;
+
+/// Joins the recorders in the order given. Ids are dense but not yet canonical: `derive::canonical` renumbers them.
+pub fn merge(recorders: Vec<Recorder>) -> Tables {
+    let mut merger = Merger::default();
+    for (artifact_id, recorder) in recorders.into_iter().enumerate() {
+        merger.add(artifact_id as i32, recorder);
+    }
+    merger.out
+}
+
+type FrameKey = (Option<i32>, Option<i64>, i32, bool, Option<i32>, Option<i32>, Option<i64>);
+
+#[derive(Default)]
+struct Merger {
+    out: Tables,
+    dsos: FxHashMap<(Text, Option<Text>), i32>,
+    functions: FxHashMap<(Text, Option<i32>, Option<Text>), i32>,
+    frames: FxHashMap<FrameKey, i32>,
+    stacks: FxHashMap<(i32, i32), i32>,
+}
+
+/// Local id -> global id.
+struct Ids(Vec<i32>);
+
+impl Ids {
+    fn get(&self, local: i32) -> i32 {
+        self.0.get(local as usize).copied().unwrap_or(0)
+    }
+
+    fn map(&self, local: Option<i32>) -> Option<i32> {
+        local.and_then(|local| self.0.get(local as usize).copied())
+    }
+
+    fn map32(&self, local: Maybe32) -> Maybe32 {
+        self.map(local.get()).into()
+    }
+}
+
+/// Moves rows over, each changed by `fix`.
+fn append<R>(to: &mut Vec<R>, mut from: Vec<R>, mut fix: impl FnMut(&mut R)) {
+    from.iter_mut().for_each(&mut fix);
+    if to.is_empty() {
+        *to = from;
+    } else {
+        to.append(&mut from);
+    }
+}
+
+impl Merger {
+    fn add(&mut self, artifact: i32, recorder: Recorder) {
+        let Recorder { artifact: mut row, tables: local, .. } = recorder;
+        row.artifact_id = artifact;
+        let dsos = self.dsos(&local.dsos);
+        let functions = self.functions(&local.functions, &dsos);
+        let frames = self.frames(&local.frames, &dsos, &functions);
+        let stacks = self.stacks(&local.stacks, &frames);
+        let offset = |len: usize, count: usize| Ids((0..count).map(|id| (len + id) as i32).collect());
+        let processes = offset(self.out.processes.len(), local.processes.len());
+        let threads = offset(self.out.threads.len(), local.threads.len());
+        let events = offset(self.out.events.len(), local.events.len());
+        let executions = offset(self.out.executions.len(), local.executions.len());
+        let out = &mut self.out;
+        row.execution_id = executions.map(row.execution_id);
+        out.artifacts.push(row);
+        append(&mut out.executions, local.executions, |r| {
+            r.artifact_id = artifact;
+            r.execution_id = executions.get(r.execution_id);
+        });
+        append(&mut out.host, local.host, |r| r.artifact_id = artifact);
+        append(&mut out.environment, local.environment, |r| r.artifact_id = artifact);
+        append(&mut out.diagnostics, local.diagnostics, |r| r.artifact_id = r.artifact_id.map(|_| artifact));
+        append(&mut out.events, local.events, |r| {
+            r.artifact_id = artifact;
+            r.event_id = events.get(r.event_id);
+        });
+        append(&mut out.processes, local.processes, |r| {
+            r.artifact_id = artifact;
+            r.process_id = processes.get(r.process_id);
+            r.parent_process_id = processes.map(r.parent_process_id);
+        });
+        append(&mut out.threads, local.threads, |r| {
+            r.artifact_id = artifact;
+            r.thread_id = threads.get(r.thread_id);
+            r.process_id = processes.get(r.process_id);
+        });
+        append(&mut out.thread_names, local.thread_names, |r| r.thread_id = threads.get(r.thread_id));
+        append(&mut out.mappings, local.mappings, |r| {
+            r.artifact_id = artifact;
+            r.process_id = processes.map(r.process_id);
+            r.dso_id = dsos.get(r.dso_id);
+        });
+        append(&mut out.samples, local.samples, |r| {
+            r.event_id = events.get(r.event_id);
+            r.thread_id = threads.map32(r.thread_id);
+            r.stack_id = stacks.map32(r.stack_id);
+        });
+        append(&mut out.waits, local.waits, |r| {
+            r.artifact_id = artifact;
+            r.thread_id = threads.map(r.thread_id);
+            r.waker_thread_id = threads.map(r.waker_thread_id);
+            r.stack_id = stacks.map(r.stack_id);
+            r.waker_stack_id = stacks.map(r.waker_stack_id);
+        });
+        append(&mut out.thread_states, local.thread_states, |r| {
+            r.artifact_id = artifact;
+            r.thread_id = threads.get(r.thread_id);
+        });
+        append(&mut out.syscalls, local.syscalls, |r| {
+            r.artifact_id = artifact;
+            r.thread_id = threads.map(r.thread_id);
+        });
+        append(&mut out.syscall_events, local.syscall_events, |r| {
+            r.artifact_id = artifact;
+            r.thread_id = threads.map(r.thread_id);
+            r.stack_id = stacks.map(r.stack_id);
+        });
+        append(&mut out.allocations, local.allocations, |r| {
+            r.artifact_id = artifact;
+            r.stack_id = stacks.map(r.stack_id);
+        });
+        append(&mut out.heap_timeline, local.heap_timeline, |r| r.artifact_id = artifact);
+        append(&mut out.memory, local.memory, |r| r.artifact_id = artifact);
+        append(&mut out.counters, local.counters, |r| r.artifact_id = artifact);
+        append(&mut out.benchmarks, local.benchmarks, |r| r.artifact_id = artifact);
+    }
+
+    fn dsos(&mut self, local: &[Dso]) -> Ids {
+        let out = &mut self.out.dsos;
+        let ids = local.iter().map(|row| {
+            *self.dsos.entry((row.path.clone(), row.build_id.clone())).or_insert_with(|| {
+                let id = out.len() as i32;
+                out.push(Dso { dso_id: id, ..row.clone() });
+                id
+            })
+        });
+        Ids(ids.collect())
+    }
+
+    fn functions(&mut self, local: &[Function], dsos: &Ids) -> Ids {
+        let out = &mut self.out.functions;
+        let ids = local.iter().map(|row| {
+            let dso_id = dsos.map(row.dso_id);
+            *self.functions.entry((row.name.clone(), dso_id, row.file.clone())).or_insert_with(|| {
+                let id = out.len() as i32;
+                out.push(Function { function_id: id, dso_id, ..row.clone() });
+                id
+            })
+        });
+        Ids(ids.collect())
+    }
+
+    fn frames(&mut self, local: &[Frame], dsos: &Ids, functions: &Ids) -> Ids {
+        let out = &mut self.out.frames;
+        let ids = local.iter().map(|row| {
+            let (dso_id, function_id) = (dsos.map(row.dso_id), functions.map(row.function_id));
+            let key = (dso_id, row.rel, row.inline_depth, row.is_kernel, function_id, row.line, row.symbol_rel);
+            *self.frames.entry(key).or_insert_with(|| {
+                let id = out.len() as i32;
+                out.push(Frame { frame_id: id, dso_id, function_id, ..row.clone() });
+                id
+            })
+        });
+        Ids(ids.collect())
+    }
+
+    fn stacks(&mut self, local: &[Stack], frames: &Ids) -> Ids {
+        let mut ids = Ids(Vec::with_capacity(local.len()));
+        for row in local {
+            // Parents come first in a recorder, so theirs is known.
+            let parent = ids.map(row.parent_stack_id);
+            let frame_id = frames.get(row.frame_id);
+            let out = &mut self.out.stacks;
+            let id = *self.stacks.entry((parent.unwrap_or(-1), frame_id)).or_insert_with(|| {
+                let id = out.len() as i32;
+                out.push(Stack { stack_id: id, parent_stack_id: parent, frame_id, ..row.clone() });
+                id
+            });
+            ids.0.push(id);
+        }
+        ids
+    }
+}

@@ -1,0 +1,65 @@
+//! BYTES -> ROWS. The registry of formats and what an importer gets to see.
+//!
+//! One format, one file or folder, one line in [`FORMATS`]. An importer never touches the tables: it calls the
+//! [`Recorder`], the only door. It is chosen by content, never by file name. It returns `Err` only where nothing of
+//! the file can be used; whatever is smaller is a counted skip (`Recorder::skip`).
+
+mod files;
+pub mod keys;
+mod merge;
+mod recorder;
+
+use std::path::Path;
+
+use crate::error::Result;
+use crate::objects::Library;
+
+pub use files::{Inputs, read_all};
+pub use merge::merge;
+pub use recorder::{FrameAt, NewEvent, Recorder, Severity};
+
+/// One input file, decompressed.
+pub struct Input<'a> {
+    /// Path relative to the input root, as shown to people and used in anchors.
+    pub name: &'a str,
+    /// Where it lies on this machine (for neighbours such as jitdump files; never for writing).
+    pub path: &'a Path,
+    /// The whole content, decompressed where the file was zstd or gzip.
+    pub bytes: &'a [u8],
+    /// Object files that may be opened: symbol directories and debug roots.
+    pub library: &'a Library,
+    /// What the user asked for.
+    pub options: &'a ImportOptions,
+}
+
+/// Options that change what importers keep.
+#[derive(Debug, Clone, Default)]
+pub struct ImportOptions {
+    /// Keep scheduler, syscall, lock and block tracepoints in `samples` too.
+    pub keep_tracepoints: bool,
+}
+
+/// A file format: how to recognise it and how to read it.
+pub struct Format {
+    /// `artifacts.kind`.
+    pub name: &'static str,
+    /// `artifacts.tool`.
+    pub tool: &'static str,
+    /// One sentence for `tripod formats`.
+    pub doc: &'static str,
+    /// The command that records it, for `tripod formats`.
+    pub record: &'static str,
+    /// Decides from the first 64 KiB of the decompressed file.
+    pub sniff: fn(&[u8]) -> bool,
+    pub read: fn(&Input<'_>, &mut Recorder) -> Result<()>,
+}
+
+/// Every format. Order matters where two could claim a file: formats with a magic number first, then JSON (each with
+/// its own key), then text, the most distinctive first; folded stacks last, since any line that ends in a number fits.
+pub static FORMATS: &[Format] = &[];
+
+/// The format that claims these bytes.
+pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {
+    let head = bytes.get(..65_536).unwrap_or(bytes);
+    FORMATS.iter().find(|format| (format.sniff)(head))
+}

@@ -1,0 +1,282 @@
+//! The only door into the tables.
+//!
+//! One recorder per artifact. Ids are local and dense; `merge.rs` makes them global. Interning is by value: the same
+//! dso, function, frame or stack node is stored once.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::keys;
+use crate::tables::*;
+
+/// How bad a diagnostic is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    Info,
+    Warn,
+    Error,
+}
+
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Warn => "warn",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// A place on a stack as a tool gives it.
+#[derive(Debug, Clone, Default)]
+pub struct FrameAt {
+    pub dso: Option<i32>,
+    /// Relative to the dso; return addresses already minus one.
+    pub rel: Option<i64>,
+    /// A name the tool itself gave (text formats); perf.data leaves it to symbolize.
+    pub function: Option<i32>,
+    pub line: Option<i32>,
+    pub inline_depth: i32,
+    pub is_kernel: bool,
+    pub symbol_rel: Option<i64>,
+}
+
+/// What an importer knows of an event when it meets it; counts are filled in as samples arrive.
+#[derive(Debug, Clone)]
+pub struct NewEvent {
+    pub name: String,
+    pub mechanism: &'static str,
+    pub probe: &'static str,
+    pub role: &'static str,
+    pub frequency_hz: Option<i64>,
+    pub period: Option<i64>,
+    pub unit: &'static str,
+}
+
+#[derive(Debug, Default)]
+struct Loss {
+    severity: Option<Severity>,
+    count: i64,
+    message: String,
+    advice: String,
+    places: Vec<String>,
+}
+
+type FrameKey = (Option<i32>, Option<i64>, Option<i32>, Option<i32>, i32, bool, Option<i64>);
+
+/// Collects what one artifact holds. Rows of tables without interning are pushed into [`Recorder::tables`] directly.
+pub struct Recorder {
+    /// The artifact's own row; importers fill in what they learn (tool_version, command, clock, unwinding, ...).
+    pub artifact: Artifact,
+    /// Rows with local ids. `artifact_id` is 0 in all of them.
+    pub tables: Tables,
+    texts: FxHashMap<Text, ()>,
+    dsos: FxHashMap<(Text, Option<Text>), i32>,
+    functions: FxHashMap<(Text, Option<i32>, Option<Text>), i32>,
+    frames: FxHashMap<FrameKey, i32>,
+    stacks: FxHashMap<(i32, i32), i32>,
+    losses: BTreeMap<String, Loss>,
+}
+
+impl Recorder {
+    pub fn new(artifact: Artifact) -> Recorder {
+        Recorder {
+            artifact,
+            tables: Tables::default(),
+            texts: FxHashMap::default(),
+            dsos: FxHashMap::default(),
+            functions: FxHashMap::default(),
+            frames: FxHashMap::default(),
+            stacks: FxHashMap::default(),
+            losses: BTreeMap::new(),
+        }
+    }
+
+    /// One shared copy of a text.
+    pub fn text(&mut self, value: &str) -> Text {
+        if let Some((text, ())) = self.texts.get_key_value(value) {
+            return text.clone();
+        }
+        let text: Text = Arc::from(value);
+        self.texts.insert(text.clone(), ());
+        text
+    }
+
+    /// A dso by path and build-id. `kind` as in the `dsos` table.
+    pub fn intern_dso(&mut self, path: &str, build_id: Option<&str>, kind: &str) -> i32 {
+        let key = (self.text(path), build_id.map(|id| self.text(id)));
+        if let Some(id) = self.dsos.get(&key) {
+            return *id;
+        }
+        let id = self.tables.dsos.len() as i32;
+        let name = if path.starts_with('[') || path.starts_with("//") { path } else { path.rsplit('/').next().unwrap_or(path) };
+        let row = Dso {
+            dso_id: id,
+            name: self.text(name),
+            path: key.0.clone(),
+            build_id: key.1.clone(),
+            kind: self.text(kind),
+            symbol_source: None,
+        };
+        self.tables.dsos.push(row);
+        self.dsos.insert(key, id);
+        id
+    }
+
+    /// A function that a tool names itself (text formats, heaptrack). The name is demangled already.
+    pub fn intern_function(&mut self, name: &str, dso: Option<i32>, file: Option<&str>) -> i32 {
+        let key = (self.text(name), dso, file.map(|file| self.text(file)));
+        if let Some(id) = self.functions.get(&key) {
+            return *id;
+        }
+        let id = self.tables.functions.len() as i32;
+        let dso_name = dso.and_then(|dso| self.tables.dsos.get(dso as usize)).map(|dso| dso.name.clone());
+        let function_key = keys::function_key(name, dso_name.as_deref());
+        self.tables.functions.push(Function {
+            function_id: id,
+            name: key.0.clone(),
+            dso_id: dso,
+            dso: dso_name,
+            file: key.2.clone(),
+            line: None,
+            function_key,
+        });
+        self.functions.insert(key, id);
+        id
+    }
+
+    pub fn intern_frame(&mut self, at: &FrameAt) -> i32 {
+        let key = (at.dso, at.rel, at.function, at.line, at.inline_depth, at.is_kernel, at.symbol_rel);
+        match self.frames.entry(key) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let id = self.tables.frames.len() as i32;
+                self.tables.frames.push(Frame {
+                    frame_id: id,
+                    dso_id: at.dso,
+                    rel: at.rel,
+                    inline_depth: at.inline_depth,
+                    is_inlined: at.inline_depth > 0,
+                    is_kernel: at.is_kernel,
+                    function_id: at.function,
+                    line: at.line,
+                    symbol_rel: at.symbol_rel,
+                });
+                *entry.insert(id)
+            }
+        }
+    }
+
+    /// The node for `frame` called from `parent`; call it from the root to the leaf.
+    pub fn intern_stack(&mut self, parent: Option<i32>, frame: i32) -> i32 {
+        match self.stacks.entry((parent.unwrap_or(-1), frame)) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let id = self.tables.stacks.len() as i32;
+                let depth = parent.and_then(|parent| self.tables.stacks.get(parent as usize)).map_or(0, |row| row.depth + 1);
+                self.tables.stacks.push(Stack { stack_id: id, parent_stack_id: parent, frame_id: frame, depth, stack_key: 0 });
+                *entry.insert(id)
+            }
+        }
+    }
+
+    /// A process; the importer decides when a pid means a new one.
+    pub fn push_process(&mut self, pid: i32, parent: Option<i32>, name: Option<&str>) -> i32 {
+        let id = self.tables.processes.len() as i32;
+        let name = name.map(|name| self.text(name));
+        self.tables.processes.push(Process { process_id: id, artifact_id: 0, pid, parent_process_id: parent, name, is_target: false });
+        id
+    }
+
+    pub fn push_thread(&mut self, process: i32, tid: i32, name: Option<&str>) -> i32 {
+        let id = self.tables.threads.len() as i32;
+        let name = name.map(|name| self.text(name));
+        self.tables.threads.push(Thread { thread_id: id, process_id: process, artifact_id: 0, tid, name, is_target: false });
+        id
+    }
+
+    pub fn push_event(&mut self, event: &NewEvent) -> i32 {
+        let id = self.tables.events.len() as i32;
+        let row = Event {
+            event_id: id,
+            artifact_id: 0,
+            name: self.text(&event.name),
+            mechanism: self.text(event.mechanism),
+            probe: self.text(event.probe),
+            role: self.text(event.role),
+            frequency_hz: event.frequency_hz,
+            period: event.period,
+            unit: self.text(event.unit),
+            running_share: None,
+            n: 0,
+            total_weight: 0,
+            target_n: 0,
+            target_weight: 0,
+            n_eff: None,
+            design_effect: None,
+            lost: None,
+        };
+        self.tables.events.push(row);
+        id
+    }
+
+    /// A sample; it is counted in its event. A sum that leaves the range of i64 is clamped and reported.
+    pub fn push_sample(&mut self, sample: Sample) {
+        if let Some(event) = self.tables.events.get_mut(sample.event_id as usize) {
+            event.n += 1;
+            event.total_weight = event.total_weight.saturating_add(sample.weight);
+            if event.total_weight == i64::MAX {
+                self.skip(
+                    "weight_overflow",
+                    Severity::Error,
+                    "the sum of the weights leaves the range of 64 bits",
+                    "look for absurd periods in the file",
+                    &format!("record={}", sample.record_no),
+                );
+            }
+        }
+        self.tables.samples.push(sample);
+    }
+
+    /// Counts a loss or doubt. One row per `kind`; the first message and the first three places are kept.
+    pub fn skip(&mut self, kind: &str, severity: Severity, message: &str, advice: &str, place: &str) {
+        self.skip_many(kind, severity, 1, message, advice, place);
+    }
+
+    pub fn skip_many(&mut self, kind: &str, severity: Severity, count: i64, message: &str, advice: &str, place: &str) {
+        let loss = self.losses.entry(kind.to_owned()).or_default();
+        loss.count = loss.count.saturating_add(count);
+        loss.severity = loss.severity.max(Some(severity));
+        if loss.message.is_empty() {
+            loss.message = message.to_owned();
+            loss.advice = advice.to_owned();
+        }
+        if loss.places.len() < 3 && !place.is_empty() {
+            loss.places.push(place.to_owned());
+        }
+    }
+
+    /// Turns the counted losses into rows. Called once, by the reader of files.
+    pub(super) fn finish(mut self) -> Recorder {
+        for (kind, loss) in std::mem::take(&mut self.losses) {
+            let severity = loss.severity.unwrap_or(Severity::Info);
+            if severity > Severity::Info {
+                self.artifact.skipped = self.artifact.skipped.saturating_add(loss.count);
+            }
+            let row = Diagnostic {
+                artifact_id: Some(0),
+                kind: Arc::from(kind),
+                severity: Arc::from(severity.name()),
+                count: loss.count,
+                message: Arc::from(loss.message),
+                advice: Arc::from(loss.advice),
+                places: Arc::from(loss.places.join(", ")),
+            };
+            self.tables.diagnostics.push(row);
+        }
+        self
+    }
+}

@@ -1,0 +1,1 @@
+//! The one place where arrow-rs arrays become polars frames.

@@ -1,0 +1,145 @@
+//! The values a column can hold, and how a column of them becomes an Arrow array.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, StringArray};
+use arrow_schema::DataType;
+
+/// Text that many rows share: cloning costs a reference count.
+pub type Text = Arc<str>;
+
+/// The five types of design.md section 3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnType {
+    Int32,
+    Int64,
+    Float64,
+    Utf8,
+    Bool,
+}
+
+impl ColumnType {
+    pub fn arrow(self) -> DataType {
+        match self {
+            ColumnType::Int32 => DataType::Int32,
+            ColumnType::Int64 => DataType::Int64,
+            ColumnType::Float64 => DataType::Float64,
+            ColumnType::Utf8 => DataType::Utf8,
+            ColumnType::Bool => DataType::Boolean,
+        }
+    }
+
+    /// The name users read in the reference page and in `tripod tables`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ColumnType::Int32 => "int32",
+            ColumnType::Int64 => "int64",
+            ColumnType::Float64 => "float64",
+            ColumnType::Utf8 => "utf8",
+            ColumnType::Bool => "bool",
+        }
+    }
+}
+
+/// A value that a column can hold.
+pub trait Cell: Sized {
+    const TYPE: ColumnType;
+    const NULLABLE: bool;
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef
+    where
+        Self: 'a;
+}
+
+macro_rules! cell {
+    ($ty:ty, $column:ident, $array:ident, $get:expr) => {
+        impl Cell for $ty {
+            const TYPE: ColumnType = ColumnType::$column;
+            const NULLABLE: bool = false;
+            fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+                let get = $get;
+                Arc::new(values.map(|value| Some(get(value))).collect::<$array>())
+            }
+        }
+        impl Cell for Option<$ty> {
+            const TYPE: ColumnType = ColumnType::$column;
+            const NULLABLE: bool = true;
+            fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+                let get = $get;
+                Arc::new(values.map(|value| value.as_ref().map(get)).collect::<$array>())
+            }
+        }
+    };
+}
+
+cell!(i32, Int32, Int32Array, |value: &i32| *value);
+cell!(i64, Int64, Int64Array, |value: &i64| *value);
+cell!(f64, Float64, Float64Array, |value: &f64| *value);
+cell!(bool, Bool, BooleanArray, |value: &bool| *value);
+
+impl Cell for Text {
+    const TYPE: ColumnType = ColumnType::Utf8;
+    const NULLABLE: bool = false;
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(values))
+    }
+}
+
+impl Cell for Option<Text> {
+    const TYPE: ColumnType = ColumnType::Utf8;
+    const NULLABLE: bool = true;
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(values.map(|value| value.as_deref()).collect::<StringArray>())
+    }
+}
+
+/// An `i32` that may be absent, in four bytes: samples are kept in memory by the million.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Maybe32(i32);
+
+impl Maybe32 {
+    pub const NONE: Maybe32 = Maybe32(i32::MIN);
+
+    pub fn get(self) -> Option<i32> {
+        (self != Self::NONE).then_some(self.0)
+    }
+}
+
+impl From<Option<i32>> for Maybe32 {
+    fn from(value: Option<i32>) -> Self {
+        value.map_or(Self::NONE, Maybe32)
+    }
+}
+
+impl Cell for Maybe32 {
+    const TYPE: ColumnType = ColumnType::Int32;
+    const NULLABLE: bool = true;
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(values.map(|value| value.get()).collect::<Int32Array>())
+    }
+}
+
+/// An `i64` that may be absent, in eight bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Maybe64(i64);
+
+impl Maybe64 {
+    pub const NONE: Maybe64 = Maybe64(i64::MIN);
+
+    pub fn get(self) -> Option<i64> {
+        (self != Self::NONE).then_some(self.0)
+    }
+}
+
+impl From<Option<i64>> for Maybe64 {
+    fn from(value: Option<i64>) -> Self {
+        value.map_or(Self::NONE, Maybe64)
+    }
+}
+
+impl Cell for Maybe64 {
+    const TYPE: ColumnType = ColumnType::Int64;
+    const NULLABLE: bool = true;
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(values.map(|value| value.get()).collect::<Int64Array>())
+    }
+}

@@ -1,0 +1,56 @@
+//! Tables computed from the others, where SQL should not go.
+
+use super::{Text, table};
+
+table!("function_costs", "Self and total of a function under one event, target processes only.", FunctionCost {
+    event_id: i32, "id", "The event";
+    function_id: i32, "id", "The function";
+    view: Text, "text", "inlined (inline frames are functions of their own) or physical (everything belongs to the ELF symbol)";
+    self_weight: i64, "unit", "Weight of the samples whose leaf it is";
+    self_count: i64, "count", "How many";
+    total_weight: i64, "unit", "Weight of the samples that have it anywhere, once per sample even when recursive";
+    total_count: i64, "count", "How many";
+});
+
+table!("stack_costs", "Weight of the samples that end in a stack, target processes only.", StackCost {
+    event_id: i32, "id", "The event";
+    stack_id: i32, "id", "The stack";
+    self_weight: i64, "unit", "Sum of the weights";
+    self_count: i64, "count", "How many";
+});
+
+table!("stack_classes", "A stack that carries weight and a symbol class found on it (one row per class).", StackClass {
+    stack_id: i32, "id", "The stack";
+    class: Text, "text", "Symbol class of queries/symbol_classes.json: ALLOC, COPY, FORMAT, WRITE_PATH, FAULT, LOCK_WAIT, FSYNC_WAIT, SLEEP_WAIT, KERNEL, ...";
+    is_leaf: bool, "bool", "Whether the leaf itself is of the class (self), else only something above it (inclusive)";
+    class_function_id: i32, "id", "The outermost function of the class on the stack";
+    site_function_id: Option<i32>, "id", "Nearest function above it outside the class, the kernel and the runtime dsos (libc, ld.so, libstdc++, vDSO)";
+    caller_certain: bool, "bool", "False where frame-pointer unwinding through libc or the vDSO may have lost the true caller";
+});
+
+table!("series_trends", "Trend of a memory series over the last two thirds of the run.", SeriesTrend {
+    artifact_id: i32, "id", "The artifact";
+    metric: Text, "text", "rss_bytes";
+    n: i64, "count", "Points used";
+    slope_per_s: f64, "bytes/s", "Theil-Sen slope";
+    slope_lo: f64, "bytes/s", "Lower bound, 95 %";
+    slope_hi: f64, "bytes/s", "Upper bound, 95 %";
+    mann_kendall_p: f64, "probability", "Two-sided p of Mann-Kendall's test for a trend";
+    growth_bytes: i64, "bytes", "Median of the last tenth minus median of the first tenth of the points used";
+    max_bytes: i64, "bytes", "Largest value of the whole series";
+});
+
+table!("benchmark_stats", "Repetitions of one command with the same parameters, over all benchmark files of the run.", BenchmarkStat {
+    artifact_id: i32, "id", "The first file that has one of them";
+    command: Text, "text", "The command";
+    variant: Option<Text>, "text", "Variant parameter";
+    threads: Option<i32>, "count", "Threads parameter";
+    work: Option<i64>, "count", "Work parameter";
+    n: i64, "count", "Repetitions";
+    median_ns: i64, "ns", "Median wall time";
+    lo_ns: i64, "ns", "Lower bound of the median: bootstrap percentile, 95 %, 10 or more repetitions; else the smallest";
+    hi_ns: i64, "ns", "Upper bound likewise";
+    cv: f64, "ratio", "Standard deviation over mean";
+    user_ns: Option<i64>, "ns", "Median user CPU time";
+    system_ns: Option<i64>, "ns", "Median system CPU time";
+});

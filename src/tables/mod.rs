@@ -1,0 +1,121 @@
+//! THE SCHEMA, AND NOTHING BUT THE SCHEMA.
+//!
+//! One row type per table. Its declaration carries the table's sentence and, for each column, type, unit and
+//! sentence; the Arrow schema, the reference page (`tripod tables --docs`) and the Parquet files come from it.
+//!
+//! In memory a table is a `Vec` of its row type; [`Tables`] holds them all. [`TableRow::batch`] makes the Arrow
+//! record batch, `bridge.rs` the polars frame. Adding a table touches its file and one line of [`Tables`].
+//!
+//! Rules that hold for every table:
+//! * ids, cpu, depth and line are `i32`; times, weights, addresses, sizes and record numbers `i64`; no dictionaries,
+//!   lists or maps; absent is null, never 0.
+//! * times are integer nanoseconds in the artifact's clock; a row's place in its file is `record_no` or `line_no`.
+//! * schemas grow by added nullable columns only.
+
+mod bench;
+#[cfg(feature = "engine")]
+pub mod bridge;
+mod cell;
+mod derived;
+mod heap;
+mod place;
+mod result;
+mod run;
+mod sample;
+mod set;
+mod syscall;
+mod wait;
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, Field, Schema};
+
+pub use bench::{Benchmark, Counter};
+pub use cell::{Cell, ColumnType, Maybe32, Maybe64, Text};
+pub use derived::{BenchmarkStat, FunctionCost, SeriesTrend, StackClass, StackCost};
+pub use heap::{Allocation, HeapPoint, MemoryPoint};
+pub use place::{Dso, Frame, Function, Mapping, Stack};
+pub use result::{Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
+pub use run::{Artifact, Diagnostic, EnvironmentReading, Execution, HostFact};
+pub use sample::{Event, Process, Sample, Thread, ThreadName};
+pub use set::Tables;
+pub use syscall::{Syscall, SyscallEvent};
+pub use wait::{ThreadState, Wait};
+
+/// Version of the whole schema, written into the metadata of every Parquet file under `tripod.schema`.
+pub const SCHEMA_VERSION: &str = "1";
+
+/// One column: what it is called, what it holds and in which unit.
+#[derive(Debug, Clone)]
+pub struct Column {
+    pub name: &'static str,
+    pub column_type: ColumnType,
+    pub nullable: bool,
+    /// Unit of the numbers (`ns`, `bytes`, `count`, `share`, `id`, `text`, ...).
+    pub unit: &'static str,
+    pub doc: &'static str,
+}
+
+/// A table as people read about it.
+#[derive(Debug, Clone)]
+pub struct Descriptor {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub columns: Vec<Column>,
+}
+
+/// A row type; made by the `table!` macro.
+pub trait TableRow: Sized {
+    const NAME: &'static str;
+    const DOC: &'static str;
+    fn columns() -> Vec<Column>;
+    fn arrays(rows: &[Self]) -> Vec<ArrayRef>;
+
+    fn descriptor() -> Descriptor {
+        Descriptor { name: Self::NAME, doc: Self::DOC, columns: Self::columns() }
+    }
+
+    fn schema() -> Schema {
+        let fields: Vec<Field> =
+            Self::columns().iter().map(|column| Field::new(column.name, column.column_type.arrow(), column.nullable)).collect();
+        Schema::new(fields)
+    }
+
+    /// The rows as one Arrow record batch.
+    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError> {
+        RecordBatch::try_new(Arc::new(Self::schema()), Self::arrays(rows))
+    }
+}
+
+/// Declares a row type with its table's name, sentence, and per column `name: type, "unit", "sentence";`.
+macro_rules! table {
+    ($table:literal, $doc:literal, $(#[$meta:meta])* $Row:ident { $( $field:ident : $ty:ty, $unit:literal, $col_doc:literal; )* }) => {
+        #[doc = $doc]
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $Row {
+            $( #[doc = $col_doc] pub $field: $ty, )*
+        }
+
+        impl crate::tables::TableRow for $Row {
+            const NAME: &'static str = $table;
+            const DOC: &'static str = $doc;
+
+            fn columns() -> Vec<crate::tables::Column> {
+                vec![ $( crate::tables::Column {
+                    name: stringify!($field),
+                    column_type: <$ty as crate::tables::Cell>::TYPE,
+                    nullable: <$ty as crate::tables::Cell>::NULLABLE,
+                    unit: $unit,
+                    doc: $col_doc,
+                } ),* ]
+            }
+
+            fn arrays(rows: &[Self]) -> Vec<arrow_array::ArrayRef> {
+                vec![ $( <$ty as crate::tables::Cell>::array(rows.iter().map(|row| &row.$field)) ),* ]
+            }
+        }
+    };
+}
+pub(crate) use table;

@@ -1,0 +1,52 @@
+//! Places in programs.
+
+use super::{Text, table};
+
+table!("dsos", "A file that code was loaded from, or what stands for one (kernel, vDSO, anonymous memory).", Dso {
+    dso_id: i32, "id", "Dense id, by (path, build_id)";
+    name: Text, "text", "Base name, or the pseudo name ([kernel.kallsyms], [vdso], //anon)";
+    path: Text, "text", "Path as recorded";
+    build_id: Option<Text>, "hex", "Lower-case hex of the GNU build-id note";
+    kind: Text, "text", "user, kernel, module, vdso, anon, jit, bpf or none (text formats that name no file)";
+    symbol_source: Option<Text>, "text", "What named it: the file (relative to its root) or the artifact; null where nothing did";
+});
+
+table!("mappings", "An address range of a process backed by a dso.", Mapping {
+    artifact_id: i32, "id", "The artifact";
+    process_id: Option<i32>, "id", "The process; null for the kernel";
+    start_avma: i64, "address", "First address as executed";
+    end_avma: i64, "address", "One past the last";
+    file_offset: i64, "bytes", "Offset in the file that start_avma shows";
+    dso_id: i32, "id", "The dso";
+    ts_ns: Option<i64>, "ns", "When it was made; null where it was there before the recording";
+});
+
+table!("functions", "What frames share after symbolization.", Function {
+    function_id: i32, "id", "Dense id, by (name, dso, file)";
+    name: Text, "text", "Demangled name; [unknown] frames have no function";
+    dso_id: Option<i32>, "id", "The dso";
+    dso: Option<Text>, "text", "Its base name";
+    file: Option<Text>, "text", "Source file";
+    line: Option<i32>, "line", "Line of its declaration or first known line";
+    function_key: i64, "hash", "Hash over the name without hash and clone suffix and the dso name: means the same in two runs";
+});
+
+table!("frames", "One place on a stack: (dso, relative address, inline depth).", Frame {
+    frame_id: i32, "id", "Dense id, by (dso, rel, inline depth, function)";
+    dso_id: Option<i32>, "id", "The dso";
+    rel: Option<i64>, "address", "Address that was looked up, relative to the dso (as in its ELF file); return addresses are stored minus one. Null where a tool gave only a name";
+    inline_depth: i32, "count", "0 for the physical function, 1 for what was inlined into it, ...";
+    is_inlined: bool, "bool", "inline_depth > 0";
+    is_kernel: bool, "bool", "Kernel code";
+    function_id: Option<i32>, "id", "The function; null where nothing names it";
+    line: Option<i32>, "line", "Source line executing in this frame";
+    symbol_rel: Option<i64>, "address", "Start of the ELF symbol that contains rel";
+});
+
+table!("stacks", "One node of the stack forest: a path from root, one row per node. Walk it by parent_stack_id.", Stack {
+    stack_id: i32, "id", "Dense id, by first use in (event, ts) order; parents come first";
+    parent_stack_id: Option<i32>, "id", "The caller's node; null at the root";
+    frame_id: i32, "id", "The frame";
+    depth: i32, "count", "0 at the root";
+    stack_key: i64, "hash", "Hash over the function keys on the path: means the same in two runs";
+});

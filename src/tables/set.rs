@@ -1,0 +1,78 @@
+//! All tables of a run. Their order here is their order everywhere.
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+
+use super::*;
+
+macro_rules! tables {
+    ($( $field:ident : $Row:ty ),* $(,)?) => {
+        /// The rows of one run (or, inside an importer, of one artifact).
+        #[derive(Debug, Default, Clone)]
+        pub struct Tables {
+            $( pub $field: Vec<$Row>, )*
+        }
+
+        impl Tables {
+            /// What each table is, in order.
+            pub fn descriptors() -> Vec<Descriptor> {
+                vec![ $( <$Row as TableRow>::descriptor() ),* ]
+            }
+
+            /// Every table that has rows, as a record batch.
+            pub fn batches(&self) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
+                let mut out = Vec::new();
+                $( if !self.$field.is_empty() { out.push((<$Row as TableRow>::NAME, <$Row as TableRow>::batch(&self.$field)?)); } )*
+                Ok(out)
+            }
+
+            /// Every table, empty ones too: what the SQL engine registers, so that a query over an absent table gives no rows instead of an error.
+            pub fn all_batches(&self) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
+                Ok(vec![ $( (<$Row as TableRow>::NAME, <$Row as TableRow>::batch(&self.$field)?) ),* ])
+            }
+
+            /// Rows per table.
+            pub fn counts(&self) -> Vec<(&'static str, usize)> {
+                vec![ $( (<$Row as TableRow>::NAME, self.$field.len()) ),* ]
+            }
+        }
+    };
+}
+
+tables! {
+    artifacts: Artifact,
+    executions: Execution,
+    host: HostFact,
+    environment: EnvironmentReading,
+    diagnostics: Diagnostic,
+    events: Event,
+    processes: Process,
+    threads: Thread,
+    thread_names: ThreadName,
+    dsos: Dso,
+    mappings: Mapping,
+    functions: Function,
+    frames: Frame,
+    stacks: Stack,
+    samples: Sample,
+    waits: Wait,
+    thread_states: ThreadState,
+    syscalls: Syscall,
+    syscall_events: SyscallEvent,
+    allocations: Allocation,
+    heap_timeline: HeapPoint,
+    memory: MemoryPoint,
+    counters: Counter,
+    benchmarks: Benchmark,
+    function_costs: FunctionCost,
+    stack_costs: StackCost,
+    stack_classes: StackClass,
+    series_trends: SeriesTrend,
+    benchmark_stats: BenchmarkStat,
+    readings: Reading,
+    evidence: Evidence,
+    hypotheses: Hypothesis,
+    hotspots: Hotspot,
+    quality: Quality,
+    thresholds: Threshold,
+}
