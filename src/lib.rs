@@ -1,5 +1,6 @@
 //! Tripod: an offline post-processor for recorded Linux profiles.
 
+pub mod derive;
 pub mod error;
 pub mod ingest;
 pub mod objects;
