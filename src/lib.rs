@@ -2,6 +2,8 @@
 
 pub mod derive;
 pub mod error;
+pub mod hotspots;
 pub mod ingest;
 pub mod objects;
 pub mod tables;
+pub mod wall;
