@@ -8,7 +8,6 @@ mod command;
 mod execution;
 mod files;
 mod hyperfine;
-pub mod keys;
 mod manifest;
 mod merge;
 mod perf_stat;
