@@ -7,6 +7,7 @@
 mod command;
 mod execution;
 mod files;
+mod heaptrack;
 mod hyperfine;
 mod manifest;
 mod merge;
@@ -67,6 +68,14 @@ pub struct Format {
 /// Every format. Order matters where two could claim a file: formats with a magic number first, then JSON (each with
 /// its own key), then text, the most distinctive first; folded stacks last, since any line that ends in a number fits.
 pub static FORMATS: &[Format] = &[
+    Format {
+        name: "heaptrack",
+        tool: "heaptrack",
+        doc: "every allocation by stack: calls, bytes, peak, leaked, temporary",
+        record: "heaptrack -o heaptrack PROGRAM",
+        sniff: heaptrack::sniff,
+        read: heaptrack::read,
+    },
     Format {
         name: "hyperfine",
         tool: "hyperfine",
