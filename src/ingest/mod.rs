@@ -5,7 +5,7 @@
 //! the file can be used; whatever is smaller is a counted skip (`Recorder::skip`).
 
 mod files;
-pub mod keys;
+
 mod merge;
 mod recorder;
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::keys;
 use crate::tables::*;
 
 /// How bad a diagnostic is.

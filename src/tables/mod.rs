@@ -18,6 +18,7 @@ pub mod bridge;
 mod cell;
 mod derived;
 mod heap;
+pub mod keys;
 mod place;
 mod result;
 mod run;

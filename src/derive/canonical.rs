@@ -1,0 +1,140 @@
+//! Canonical ids: the same recordings give the same ids, whatever the number of threads or the order of the arguments.
+//!
+//! dsos by (path, build-id), functions by (name, dso, file), frames by (dso, rel, inline depth, function, line), stacks
+//! by first use in (event, ts) order, parents first. Rows are then sorted as the tables' docs say.
+
+use rustc_hash::FxHashMap;
+
+use crate::tables::*;
+
+/// Old id -> new id.
+struct Order(Vec<i32>);
+
+impl Order {
+    /// From the old ids in their new order.
+    fn new(sorted: &[usize]) -> Order {
+        let mut to = vec![0; sorted.len()];
+        for (new, old) in sorted.iter().enumerate() {
+            if let Some(slot) = to.get_mut(*old) {
+                *slot = new as i32;
+            }
+        }
+        Order(to)
+    }
+
+    fn map(&self, id: Option<i32>) -> Option<i32> {
+        id.and_then(|id| self.0.get(id as usize).copied())
+    }
+
+    fn get(&self, id: i32) -> i32 {
+        self.0.get(id as usize).copied().unwrap_or(0)
+    }
+}
+
+fn sort_rows<R: Clone>(rows: &mut Vec<R>, compare: impl Fn(&R, &R) -> std::cmp::Ordering) -> Order {
+    let mut sorted: Vec<usize> = (0..rows.len()).collect();
+    sorted.sort_by(|a, b| compare(&rows[*a], &rows[*b]));
+    *rows = sorted.iter().map(|old| rows[*old].clone()).collect();
+    Order::new(&sorted)
+}
+
+/// Renumbers dsos, functions, frames and stacks and sorts the rows of all tables that hold observations.
+pub fn renumber(tables: &mut Tables) {
+    dsos(tables);
+    functions(tables);
+    frames(tables);
+    tables.samples.sort_unstable_by_key(|row| (row.event_id, row.ts_ns, row.record_no));
+    tables.waits.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
+    tables.syscall_events.sort_by_key(|row| (row.artifact_id, row.start_ns, row.line_no));
+    stacks(tables);
+    stack_keys(tables);
+}
+
+fn dsos(tables: &mut Tables) {
+    let order = sort_rows(&mut tables.dsos, |a, b| (&a.path, &a.build_id).cmp(&(&b.path, &b.build_id)));
+    for (id, row) in tables.dsos.iter_mut().enumerate() {
+        row.dso_id = id as i32;
+    }
+    tables.functions.iter_mut().for_each(|row| row.dso_id = order.map(row.dso_id));
+    tables.frames.iter_mut().for_each(|row| row.dso_id = order.map(row.dso_id));
+    tables.mappings.iter_mut().for_each(|row| row.dso_id = order.get(row.dso_id));
+}
+
+fn functions(tables: &mut Tables) {
+    let order = sort_rows(&mut tables.functions, |a, b| (&a.name, a.dso_id, &a.file, a.line).cmp(&(&b.name, b.dso_id, &b.file, b.line)));
+    for (id, row) in tables.functions.iter_mut().enumerate() {
+        row.function_id = id as i32;
+    }
+    tables.frames.iter_mut().for_each(|row| row.function_id = order.map(row.function_id));
+}
+
+fn frames(tables: &mut Tables) {
+    let key = |row: &Frame| (row.dso_id, row.rel, row.inline_depth, row.function_id, row.line, row.is_kernel, row.symbol_rel);
+    let order = sort_rows(&mut tables.frames, |a, b| key(a).cmp(&key(b)));
+    for (id, row) in tables.frames.iter_mut().enumerate() {
+        row.frame_id = id as i32;
+    }
+    tables.stacks.iter_mut().for_each(|row| row.frame_id = order.get(row.frame_id));
+}
+
+/// Numbers stacks by first use and drops nodes that nothing uses.
+fn stacks(tables: &mut Tables) {
+    let old = std::mem::take(&mut tables.stacks);
+    let mut numbering = Numbering { old: &old, new_id: vec![-1; old.len()], rows: Vec::with_capacity(old.len()), trail: Vec::new() };
+    for row in &mut tables.samples {
+        row.stack_id = numbering.use_stack(row.stack_id.get()).into();
+    }
+    for row in &mut tables.waits {
+        row.stack_id = numbering.use_stack(row.stack_id);
+        row.waker_stack_id = numbering.use_stack(row.waker_stack_id);
+    }
+    for row in &mut tables.syscall_events {
+        row.stack_id = numbering.use_stack(row.stack_id);
+    }
+    for row in &mut tables.allocations {
+        row.stack_id = numbering.use_stack(row.stack_id);
+    }
+    tables.stacks = numbering.rows;
+}
+
+struct Numbering<'a> {
+    old: &'a [Stack],
+    new_id: Vec<i32>,
+    rows: Vec<Stack>,
+    trail: Vec<usize>,
+}
+
+impl Numbering<'_> {
+    fn use_stack(&mut self, stack: Option<i32>) -> Option<i32> {
+        let stack = usize::try_from(stack?).ok()?;
+        let mut at = Some(stack);
+        self.trail.clear();
+        while let Some(node) = at.filter(|node| self.new_id.get(*node) == Some(&-1)) {
+            self.trail.push(node);
+            at = self.old.get(node)?.parent_stack_id.and_then(|parent| usize::try_from(parent).ok());
+        }
+        while let Some(node) = self.trail.pop() {
+            let row = self.old.get(node)?;
+            let parent = row.parent_stack_id.and_then(|parent| self.new_id.get(parent as usize).copied());
+            let id = self.rows.len() as i32;
+            self.rows.push(Stack { stack_id: id, parent_stack_id: parent, ..row.clone() });
+            *self.new_id.get_mut(node)? = id;
+        }
+        self.new_id.get(stack).copied()
+    }
+}
+
+fn stack_keys(tables: &mut Tables) {
+    let mut keys: FxHashMap<i32, i64> = FxHashMap::default();
+    for at in 0..tables.stacks.len() {
+        let row = &tables.stacks[at];
+        let frame = tables.frames.get(row.frame_id as usize);
+        let function = frame.and_then(|frame| frame.function_id).and_then(|id| tables.functions.get(id as usize));
+        // A frame without a name is told apart by its place.
+        let own = function.map_or_else(|| frame.and_then(|frame| frame.rel).unwrap_or(0), |function| function.function_key);
+        let parent = row.parent_stack_id.and_then(|parent| keys.get(&parent).copied());
+        let key = keys::stack_key(parent, own);
+        keys.insert(row.stack_id, key);
+        tables.stacks[at].stack_key = key;
+    }
+}
