@@ -7,6 +7,7 @@
 mod files;
 
 mod merge;
+mod perf_data;
 mod recorder;
 
 use std::path::Path;
@@ -56,7 +57,7 @@ pub struct Format {
 
 /// Every format. Order matters where two could claim a file: formats with a magic number first, then JSON (each with
 /// its own key), then text, the most distinctive first; folded stacks last, since any line that ends in a number fits.
-pub static FORMATS: &[Format] = &[];
+pub static FORMATS: &[Format] = &[perf_data::FORMAT];
 
 /// The format that claims these bytes.
 pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {
