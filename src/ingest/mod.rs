@@ -10,6 +10,7 @@ mod files;
 mod hyperfine;
 pub mod manifest;
 mod merge;
+mod perf_data;
 mod perf_stat;
 mod recorder;
 mod strace_summary;
@@ -67,6 +68,7 @@ pub struct Format {
 /// Every format. Order matters where two could claim a file: formats with a magic number first, then JSON (each with
 /// its own key), then text, the most distinctive first; folded stacks last, since any line that ends in a number fits.
 pub static FORMATS: &[Format] = &[
+    perf_data::FORMAT,
     Format {
         name: "hyperfine",
         tool: "hyperfine",
