@@ -38,10 +38,14 @@ pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
     Ok(files)
 }
 
-/// The event that leads: role cpu, unwound by DWARF before LBR before frame pointers, then more samples, then first.
-pub fn primary_cpu_event<'a>(view: &View<'a>) -> Option<&'a Event> {
-    let events = view.run.tables.events.iter().filter(|event| &*event.role == "cpu");
-    events.min_by_key(|event| (unwinding_rank(view.artifact(Some(event.artifact_id))), Reverse(event.target_n), event.event_id))
+/// The event that leads, as in the hotspot table: role cpu, at least 100 samples, unwound by DWARF before LBR before
+/// frame pointers, then more samples, then first.
+fn primary_cpu_event<'a>(view: &View<'a>) -> Option<&'a Event> {
+    let events = view.run.tables.events.iter().filter(|event| &*event.role == "cpu" && event.target_n > 0);
+    events.min_by_key(|event| {
+        let unwinding = unwinding_rank(view.artifact(Some(event.artifact_id)));
+        (event.target_n < 100, unwinding, Reverse(event.target_n), event.event_id)
+    })
 }
 
 fn unwinding_rank(artifact: Option<&Artifact>) -> usize {
@@ -63,7 +67,11 @@ fn cpu(view: &View<'_>) -> Option<Picture> {
 /// Waits of one artifact: the one with the most waits that have a stack.
 fn off_cpu(view: &View<'_>) -> Option<Picture> {
     let waits = || {
-        view.run.tables.waits.iter().filter(|row| row.stack_id.is_some() && &*row.reason != "preempted" && row.state.as_deref() != Some("R"))
+        view.run
+            .tables
+            .waits
+            .iter()
+            .filter(|row| row.stack_id.is_some() && &*row.reason != "preempted" && row.state.as_deref() != Some("R"))
     };
     let targets: BTreeMap<i32, bool> = view.run.tables.threads.iter().map(|row| (row.thread_id, row.is_target)).collect();
     let is_target = |thread: Option<i32>| thread.is_none_or(|id| targets.get(&id).copied().unwrap_or(true));
@@ -71,7 +79,8 @@ fn off_cpu(view: &View<'_>) -> Option<Picture> {
     for row in waits().filter(|row| is_target(row.thread_id)) {
         *counts.entry(row.artifact_id).or_default() += 1;
     }
-    let artifact = counts.iter().min_by_key(|(id, count)| (unwinding_rank(view.artifact(Some(**id))), Reverse(**count), **id)).map(|(id, _)| *id)?;
+    let artifact =
+        counts.iter().min_by_key(|(id, count)| (unwinding_rank(view.artifact(Some(**id))), Reverse(**count), **id)).map(|(id, _)| *id)?;
     let mut weights = BTreeMap::new();
     for row in waits().filter(|row| row.artifact_id == artifact && is_target(row.thread_id)) {
         add(&mut weights, row.stack_id.unwrap_or(-1), row.dur_ns);

@@ -45,8 +45,7 @@ pub struct Folded {
 impl Tree {
     /// Builds the tree from weights per stack; weights that are not positive have no width and are passed over.
     pub fn new(tables: &Tables, weights: &BTreeMap<i32, i128>) -> Tree {
-        let mut tree =
-            Tree { nodes: vec![Node { parent: 0, label: 0, depth: 0, weight: 0 }], labels: vec![String::new()] };
+        let mut tree = Tree { nodes: vec![Node { parent: 0, label: 0, depth: 0, weight: 0 }], labels: vec![String::new()] };
         let mut label_ids: BTreeMap<String, usize> = BTreeMap::new();
         let mut label_of_frame: BTreeMap<i32, usize> = BTreeMap::new();
         let mut children: BTreeMap<(usize, usize), usize> = BTreeMap::new();

@@ -71,10 +71,7 @@ mod tests {
             .map(|pair| (pair.key.clone(), pair.value.clone()))
             .filter(|(key, _)| key.starts_with("tripod"))
             .collect();
-        assert_eq!(
-            pairs,
-            [("tripod.schema".to_owned(), Some("1".to_owned())), ("tripod.table".to_owned(), Some("hotspots".to_owned()))]
-        );
+        assert_eq!(pairs, [("tripod.schema".to_owned(), Some("1".to_owned())), ("tripod.table".to_owned(), Some("hotspots".to_owned()))]);
         let frame = reader.finish().unwrap();
         assert_eq!(frame.height(), run.tables.hotspots.len());
         assert_eq!(frame.column("location").unwrap().str().unwrap().get(0), Some(&*run.tables.hotspots[0].location));
@@ -83,9 +80,8 @@ mod tests {
     #[test]
     fn row_groups_are_bounded() {
         let mut run = crate::emit::Run::default();
-        run.tables.thread_names = (0..600_000)
-            .map(|id| crate::tables::ThreadName { thread_id: id, ts_ns: None, name: "worker".into() })
-            .collect();
+        run.tables.thread_names =
+            (0..600_000).map(|id| crate::tables::ThreadName { thread_id: id, ts_ns: None, name: "worker".into() }).collect();
         let files = emit(&View::new(&run), EmitOptions::default()).unwrap();
         let mut reader = ParquetReader::new(std::io::Cursor::new(files[0].1.clone()));
         let rows: Vec<usize> = reader.get_metadata().unwrap().row_groups.iter().map(|group| group.num_rows()).collect();

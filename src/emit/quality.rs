@@ -84,8 +84,7 @@ pub fn sentence(rows: &[Quality]) -> String {
 
 /// The first three with what they found, cut to a phrase.
 fn examples(rows: &[&Quality]) -> String {
-    let mut listed: Vec<String> =
-        rows.iter().take(3).map(|row| format!("{} {}", row.check, escape::shorten(&row.message, 60))).collect();
+    let mut listed: Vec<String> = rows.iter().take(3).map(|row| format!("{} {}", row.check, escape::shorten(&row.message, 60))).collect();
     if rows.len() > 3 {
         listed.push("...".to_owned());
     }

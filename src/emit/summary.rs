@@ -118,7 +118,8 @@ fn slot_json(view: &View<'_>, slot: &Slot<'_>) -> Value {
 }
 
 fn record_next(view: &View<'_>) -> Value {
-    let row = |row: &super::Missing| json!({"hypothesis": row.hypothesis, "slot": row.slot, "reason": text(&row.reason), "command": row.command});
+    let row =
+        |row: &super::Missing| json!({"hypothesis": row.hypothesis, "slot": row.slot, "reason": text(&row.reason), "command": row.command});
     let rows: Vec<Value> = view.run.missing.iter().take(LIST_MAX).map(row).collect();
     json!({"commands": rows, "left_out": view.run.missing.len().saturating_sub(LIST_MAX)})
 }
@@ -157,9 +158,7 @@ fn diagnostics(view: &View<'_>) -> Value {
 
 fn artifacts(view: &View<'_>) -> Value {
     let rows = &view.run.tables.artifacts;
-    let row = |row: &crate::tables::Artifact| {
-        json!({"path": text(&row.path), "kind": &*row.kind, "tool": &*row.tool, "status": &*row.status, "records": row.records, "skipped": row.skipped})
-    };
+    let row = |row: &crate::tables::Artifact| json!({"path": text(&row.path), "kind": &*row.kind, "tool": &*row.tool, "status": &*row.status, "records": row.records, "skipped": row.skipped});
     let listed: Vec<Value> = rows.iter().take(LIST_MAX).map(row).collect();
     json!({"files": listed, "left_out": rows.len().saturating_sub(LIST_MAX)})
 }

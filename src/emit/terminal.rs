@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, presets};
 
 use super::view::{Entry, REJECTS, SUPPORTS, Slot};
 use super::{Run, View, anchor, escape, hotspot_table, number, quality, wall};
@@ -31,8 +31,13 @@ impl Default for Style {
 }
 
 /// Begin of bold, green, red, yellow, and the end of any. `escape::plain` leaves none of them in a name.
-const MARKS: [(char, &str); 5] =
-    [('\u{2060}', "\u{1b}[1m"), ('\u{2061}', "\u{1b}[32m"), ('\u{2062}', "\u{1b}[31m"), ('\u{2063}', "\u{1b}[33m"), ('\u{2064}', "\u{1b}[0m")];
+const MARKS: [(char, &str); 5] = [
+    ('\u{2060}', "\u{1b}[1m"),
+    ('\u{2061}', "\u{1b}[32m"),
+    ('\u{2062}', "\u{1b}[31m"),
+    ('\u{2063}', "\u{1b}[33m"),
+    ('\u{2064}', "\u{1b}[0m"),
+];
 
 fn bold(text: &str) -> String {
     format!("\u{2060}{text}\u{2064}")
@@ -89,7 +94,8 @@ pub fn render(run: &Run, style: Style, dir: Option<&Path>, timings: bool) -> Str
 /// A table without vertical lines, as wide as the terminal at most.
 pub fn table(style: Style, header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::ASCII_HEADER_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    let rule = LineStyle::none().fill('-');
+    table.load_style(presets::NOTHING.header_separator(rule)).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(style.width).unwrap_or(u16::MAX).max(40));
     table.set_header(header.iter().map(|name| bold(name)).collect::<Vec<_>>());
     table
@@ -139,22 +145,23 @@ fn more(out: &mut String, rows: usize, shown: usize, place: &str) {
 fn threads(out: &mut String, view: &View<'_>, style: Style) {
     let tables = &view.run.tables;
     let thread = |id: i32| tables.threads.iter().find(|row| row.thread_id == id);
-    let mut rows: Vec<(&ThreadState, Option<&Thread>)> =
-        tables.thread_states.iter().map(|row| (row, thread(row.thread_id))).filter(|(_, thread)| thread.is_none_or(|row| row.is_target)).collect();
+    let mut rows: Vec<(&ThreadState, Option<&Thread>)> = tables
+        .thread_states
+        .iter()
+        .map(|row| (row, thread(row.thread_id)))
+        .filter(|(_, thread)| thread.is_none_or(|row| row.is_target))
+        .collect();
     if rows.is_empty() {
         return;
     }
     rows.sort_by_key(|(row, thread)| {
         (view.path(Some(row.artifact_id)), std::cmp::Reverse(row.window_ns), thread.map_or(i32::MAX, |row| row.tid), row.thread_id)
     });
-    let header =
-        ["Thread", "Role", "Window", "On CPU", "Runnable", "Lock", "Sleep", "Fsync", "Disk", "Other", "Unknown", "File"];
+    let header = ["Thread", "Role", "Window", "On CPU", "Runnable", "Lock", "Sleep", "Fsync", "Disk", "Other", "Unknown", "File"];
     let mut table = table(style, &header);
     for (row, thread) in rows.iter().take(THREADS_MAX) {
-        let name = thread.map_or_else(
-            || "?".to_owned(),
-            |row| format!("{} {}", escape::terminal(row.name.as_deref().unwrap_or("?"), 20), row.tid),
-        );
+        let name = thread
+            .map_or_else(|| "?".to_owned(), |row| format!("{} {}", escape::terminal(row.name.as_deref().unwrap_or("?"), 20), row.tid));
         let share = |ns: i64| if row.window_ns > 0 { number::share(ns as f64 / row.window_ns as f64) } else { number::ABSENT.to_owned() };
         table.add_row([
             name,
@@ -277,7 +284,16 @@ mod tests {
         let text = render(&sample_run::hostile(), Style::default(), Some(Path::new("tripod-out/x")), true);
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
         assert!(!text.contains('\u{202e}'));
-        for part in ["= 100.0 %", "3/3 -> KERNEL", "+ supports", "? unmeasured", "50.0 %", "quality: 1 ok", "heaptrack -o out ./prog | cat", "tripod-out/x"] {
+        for part in [
+            "= 100.0 %",
+            "3/3 -> KERNEL",
+            "+ supports",
+            "? unmeasured",
+            "50.0 %",
+            "quality: 1 ok",
+            "heaptrack -o out ./prog | cat",
+            "tripod-out/x",
+        ] {
             assert!(text.contains(part), "{part}\n{text}");
         }
     }

@@ -122,9 +122,8 @@ impl<'a> View<'a> {
     }
 
     fn slot(&self, id: &'a str, name: &'a str, readings: &[&'a Reading]) -> Slot<'a> {
-        let of_role = |role: &str| -> Vec<&'a Reading> {
-            readings.iter().filter(|row| &*row.slot == name && &*row.role == role).copied().collect()
-        };
+        let of_role =
+            |role: &str| -> Vec<&'a Reading> { readings.iter().filter(|row| &*row.slot == name && &*row.role == role).copied().collect() };
         let primary = of_role("primary");
         let judged: Vec<&Reading> =
             readings.iter().filter(|row| &*row.slot == name && &*row.role != "cross-check" && &*row.role != "site").copied().collect();

@@ -30,12 +30,8 @@ pub fn parts(line: &WallLine) -> Vec<Part> {
     }
     let sizes: Vec<i64> = all.iter().map(|part| part.1).collect();
     let Some(tenths) = number::tenths(&sizes) else { return Vec::new() };
-    let part = |((name, ns, source), tenths): ((&str, i64, &str), i64)| Part {
-        name: name.to_owned(),
-        ns,
-        tenths,
-        source: source.to_owned(),
-    };
+    let part =
+        |((name, ns, source), tenths): ((&str, i64, &str), i64)| Part { name: name.to_owned(), ns, tenths, source: source.to_owned() };
     all.into_iter().zip(tenths).map(part).collect()
 }
 

@@ -80,9 +80,13 @@ fn may_replace(dir: &Path, run_id: &str, overwrite: Overwrite) -> Result<()> {
         return Ok(());
     }
     match stored_run_id(dir) {
-        None => Err(Error::Request(format!("{shown}: this directory was not written by tripod and is left alone; choose another one with -o DIR"))),
+        None => Err(Error::Request(format!(
+            "{shown}: this directory was not written by tripod and is left alone; choose another one with -o DIR"
+        ))),
         Some(stored) if overwrite == Overwrite::AnyRun || stored == run_id => Ok(()),
-        Some(_) => Err(Error::Request(format!("{shown}: holds the run of other recordings; use --force to replace it or -o DIR to choose another place"))),
+        Some(_) => Err(Error::Request(format!(
+            "{shown}: holds the run of other recordings; use --force to replace it or -o DIR to choose another place"
+        ))),
     }
 }
 
