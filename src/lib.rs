@@ -19,3 +19,10 @@ pub use request::AnalyzeRequest;
 pub fn analyze(request: &AnalyzeRequest) -> error::Result<emit::Run> {
     Err(error::Error::Request(format!("{} paths: the pipeline is not joined up yet", request.paths.len())))
 }
+
+/// The hypotheses as they describe themselves: the embedded ones and those of the folders given.
+#[cfg(feature = "engine")]
+pub fn catalogue(rules: &[std::path::PathBuf]) -> error::Result<Vec<emit::HypothesisDoc>> {
+    let _ = rules;
+    Ok(Vec::new())
+}

@@ -9,7 +9,7 @@ use std::path::Path;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, presets};
 
 use super::view::{Entry, REJECTS, SUPPORTS, Slot};
-use super::{Run, View, anchor, escape, hotspot_table, number, quality, wall};
+use super::{Run, View, anchor, escape, hotspot_table, number, quality, summary, wall};
 use crate::tables::{Thread, ThreadState};
 
 const HOTSPOTS_MAX: usize = 10;
@@ -247,19 +247,13 @@ fn losses(out: &mut String, view: &View<'_>) {
 
 /// One line per command, with all the slots it would fill.
 fn record_next(out: &mut String, view: &View<'_>) {
-    let mut commands: Vec<(&str, Vec<String>)> = Vec::new();
-    for missing in &view.run.missing {
-        let slot = format!("{} {}", missing.hypothesis, missing.slot);
-        match commands.iter_mut().find(|(command, _)| *command == missing.command) {
-            Some((_, slots)) => slots.push(slot),
-            None => commands.push((&missing.command, vec![slot])),
-        }
-    }
+    let commands = summary::commands(&view.run.missing);
     if commands.is_empty() {
         return;
     }
     let _ = writeln!(out, "\n{}", bold("Record next"));
-    for (command, slots) in commands.iter().take(COMMANDS_MAX) {
+    for (command, rows) in commands.iter().take(COMMANDS_MAX) {
+        let slots: Vec<String> = rows.iter().map(|row| format!("{} {}", row.hypothesis, row.slot)).collect();
         let _ = writeln!(out, "  {}\n      would settle {}", escape::plain(command), escape::terminal(&slots.join(", "), 100));
     }
     more(out, commands.len(), COMMANDS_MAX, "hypothesis.md");
