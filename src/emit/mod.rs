@@ -28,9 +28,10 @@ pub mod view;
 pub mod wall;
 mod write;
 
+pub use hypothesis::{cost as cost_text, threshold_text};
 pub use run::{AlternateDoc, HypothesisDoc, Missing, Run, SlotDoc, Stage, WallLine, WallPart};
 pub use view::View;
-pub use write::{Overwrite, write};
+pub use write::{Overwrite, check, write};
 
 use crate::error::Result;
 
@@ -65,6 +66,17 @@ pub static EMITTERS: &[Emitter] = &[
     Emitter { name: "queries/*", doc: "The queries as they ran", emit: queries },
     Emitter { name: "summary.json", doc: "All of it for programs, bounded in size", emit: summary::emit },
 ];
+
+#[cfg(test)]
+pub(crate) fn sample() -> Run {
+    sample_run::hostile()
+}
+
+/// A reading with the verdict and its threshold.
+#[cfg(test)]
+pub(crate) fn sample_reading(verdict: &str) -> (crate::tables::Reading, crate::tables::Threshold) {
+    (sample_run::reading("R25", "A", verdict, 0), sample_run::threshold("R25", "A"))
+}
 
 /// All files of the run directory.
 pub fn render(run: &Run, options: EmitOptions) -> Result<Vec<OutputFile>> {

@@ -80,7 +80,7 @@ fn hotspots(view: &View<'_>) -> Value {
 
 fn hypothesis(view: &View<'_>, entry: &Entry<'_>) -> Value {
     let row = entry.row;
-    let slots: Map<String, Value> = entry.slots.iter().map(|slot| (text(slot.name), slot_json(view, slot))).collect();
+    let slots: Map<String, Value> = entry.slots.iter().map(|slot| (text(slot.name), slot_json(view, entry, slot))).collect();
     let doc = |get: fn(&super::HypothesisDoc) -> &String| maybe(entry.doc.map(|doc| get(doc).as_str()));
     json!({
         "id": &*row.hypothesis, "name": text(&row.name), "label": &*row.label, "category": text(&row.category),
@@ -96,7 +96,8 @@ fn hypothesis(view: &View<'_>, entry: &Entry<'_>) -> Value {
 }
 
 /// One angle; with several metrics the one that decided, and their number.
-fn slot_json(view: &View<'_>, slot: &Slot<'_>) -> Value {
+fn slot_json(view: &View<'_>, entry: &Entry<'_>, slot: &Slot<'_>) -> Value {
+    let record = entry.missing.iter().find(|missing| missing.slot == slot.name).map(|missing| missing.command.as_str());
     let deciding = slot
         .metrics
         .iter()
@@ -104,7 +105,7 @@ fn slot_json(view: &View<'_>, slot: &Slot<'_>) -> Value {
         .or_else(|| slot.metrics.iter().find(|metric| &*metric.reading.verdict == slot.verdict))
         .or_else(|| slot.metrics.first());
     let Some(metric) = deciding else {
-        return json!({"verdict": slot.verdict, "reason": maybe(slot.reason)});
+        return json!({"verdict": slot.verdict, "reason": maybe(slot.reason), "record": record});
     };
     let row = metric.reading;
     json!({
@@ -113,15 +114,35 @@ fn slot_json(view: &View<'_>, slot: &Slot<'_>) -> Value {
         "mechanism": maybe(row.mechanism.as_deref()), "metric": maybe(row.metric.as_deref()), "metrics": slot.metrics.len(),
         "unit": maybe(row.unit.as_deref()), "value": row.value, "lo": row.lo, "hi": row.hi, "n": row.n, "score": slot.score,
         "reject": metric.threshold.map(|row| row.reject), "support": metric.threshold.map(|row| row.support),
-        "threshold_source": maybe(metric.threshold.map(|row| &*row.source_kind)), "evidence": metric.anchor(),
+        "threshold_source": maybe(metric.threshold.map(|row| &*row.source_kind)), "evidence": metric.anchor(), "record": record,
     })
 }
 
+/// Each command once, with the slots it would fill.
 fn record_next(view: &View<'_>) -> Value {
-    let row =
-        |row: &super::Missing| json!({"hypothesis": row.hypothesis, "slot": row.slot, "reason": text(&row.reason), "command": row.command});
-    let rows: Vec<Value> = view.run.missing.iter().take(LIST_MAX).map(row).collect();
-    json!({"commands": rows, "left_out": view.run.missing.len().saturating_sub(LIST_MAX)})
+    let commands = commands(&view.run.missing);
+    let row = |(command, slots): &(&str, Vec<&super::Missing>)| {
+        let settles: Vec<Value> = slots
+            .iter()
+            .take(LIST_MAX)
+            .map(|row| json!({"hypothesis": row.hypothesis, "slot": row.slot, "reason": text(&row.reason)}))
+            .collect();
+        json!({"command": command, "settles": settles})
+    };
+    let rows: Vec<Value> = commands.iter().take(LIST_MAX).map(row).collect();
+    json!({"commands": rows, "left_out": commands.len().saturating_sub(LIST_MAX)})
+}
+
+/// The commands in order of first mention.
+pub(super) fn commands(missing: &[super::Missing]) -> Vec<(&str, Vec<&super::Missing>)> {
+    let mut commands: Vec<(&str, Vec<&super::Missing>)> = Vec::new();
+    for row in missing {
+        match commands.iter_mut().find(|(command, _)| *command == row.command) {
+            Some((_, rows)) => rows.push(row),
+            None => commands.push((&row.command, vec![row])),
+        }
+    }
+    commands
 }
 
 fn quality_json(view: &View<'_>) -> Value {
