@@ -2,7 +2,6 @@
 //!
 //! The patterns are data: queries/symbol_classes.json. User classes never look at kernel dsos and the other way round.
 
-use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::paths::path;
@@ -15,6 +14,18 @@ struct File {
     classes: Vec<Class>,
     #[serde(default)]
     runtime_dsos: Vec<String>,
+    #[serde(default)]
+    wait_reasons: Vec<WaitReason>,
+}
+
+/// A reason of the `waits` table and the class that gives it; the first entry that fits a stack decides.
+#[derive(Debug, Deserialize)]
+pub struct WaitReason {
+    pub reason: String,
+    pub class: String,
+    /// Only frames of this kind count: user or kernel; absent for both.
+    #[serde(default)]
+    pub dso: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -27,11 +38,15 @@ struct Class {
     dso_patterns: Vec<String>,
 }
 
-/// The classes of one version of the data file. At most 64, so that a function's classes are one word.
+/// The classes of one version of the data file. At most 64 names, so that a function's classes are one word. A class may
+/// have an entry for user code and one for the kernel.
 #[derive(Debug)]
 pub struct Classes {
+    names: Vec<String>,
     classes: Vec<Class>,
     runtime_dsos: Vec<String>,
+    /// In order of precedence.
+    pub wait_reasons: Vec<WaitReason>,
 }
 
 /// Per function: a bit per class, and whether its dso is part of the language runtime.
@@ -76,20 +91,26 @@ impl Classes {
 
     pub fn parse(text: &str) -> Result<Classes> {
         let file: File = serde_json::from_str(text).map_err(|error| Error::Request(format!("queries/symbol_classes.json: {error}")))?;
-        if file.classes.len() > 64 {
+        let mut names: Vec<String> = Vec::new();
+        for class in &file.classes {
+            if !names.contains(&class.name) {
+                names.push(class.name.clone());
+            }
+        }
+        if names.len() > 64 {
             return Err(Error::Request("queries/symbol_classes.json: more than 64 classes".to_owned()));
         }
-        Ok(Classes { classes: file.classes, runtime_dsos: file.runtime_dsos })
+        Ok(Classes { names, classes: file.classes, runtime_dsos: file.runtime_dsos, wait_reasons: file.wait_reasons })
     }
 
     /// The bit of a class; 0 where there is no such class.
     pub fn bit(&self, name: &str) -> u64 {
-        self.classes.iter().position(|class| class.name == name).map_or(0, |at| 1 << at)
+        self.names.iter().position(|own| own == name).map_or(0, |at| 1 << at)
     }
 
     /// (name, bit) of every class, in file order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.classes.iter().enumerate().map(|(at, class)| (class.name.as_str(), 1 << at))
+        self.names.iter().enumerate().map(|(at, name)| (name.as_str(), 1 << at))
     }
 
     /// Whether a dso of this base name is part of the runtime.
@@ -114,14 +135,14 @@ impl Classes {
         let name = crate::tables::keys::plain_name(&function.name);
         let dso = function.dso.as_deref().unwrap_or("");
         let mut bits = 0;
-        for (at, class) in self.classes.iter().enumerate() {
+        for class in &self.classes {
             let applies = match class.dso.as_str() {
                 "kernel" => kernel,
                 "user" => !kernel,
                 _ => true,
             };
             if applies && (class.patterns.iter().any(|p| fits(p, name)) || class.dso_patterns.iter().any(|p| fits(p, dso))) {
-                bits |= 1 << at;
+                bits |= self.bit(&class.name);
             }
         }
         bits
@@ -178,17 +199,10 @@ fn of_stack(tables: &Tables, marks: &Marks, names: &[Text], stack: i32) -> Vec<S
     rows
 }
 
-/// The user functions by stack that are neither kernel nor runtime: the nearest one to the leaf.
-pub fn sites(tables: &Tables, marks: &Marks) -> FxHashMap<i32, i32> {
-    let mut out = FxHashMap::default();
-    for stack in 0..tables.stacks.len() as i32 {
-        let site =
-            path(tables, stack).find(|frame| !frame.is_kernel && frame.function_id.is_some() && !marks.is_runtime(frame.function_id));
-        if let Some(function) = site.and_then(|frame| frame.function_id) {
-            out.insert(stack, function);
-        }
-    }
-    out
+/// The site of a stack: its nearest named user function outside the runtime.
+pub fn site_of(tables: &Tables, marks: &Marks, stack: i32) -> Option<i32> {
+    let mut frames = path(tables, stack);
+    frames.find(|frame| !frame.is_kernel && frame.function_id.is_some() && !marks.is_runtime(frame.function_id))?.function_id
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod classes;
 mod cost;
 mod effective;
 pub mod paths;
+pub mod places;
 pub mod target;
 mod trend;
 mod waits;

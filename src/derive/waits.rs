@@ -6,37 +6,27 @@ use super::classes::{Classes, Marks};
 use super::paths::path;
 use crate::tables::{Tables, Text, Wait};
 
-/// Class of the data file -> reason of the `waits` table; the first that is on the stack decides. JOIN and CONDVAR come
-/// before LOCK_WAIT because both sleep in the same futex; PREEMPTED is last: a stack that waits for something is that
-/// wait even when the tool's own preemption point lies on top.
-const REASONS: &[(&str, &str)] = &[
-    ("JOIN", "join"),
-    ("CONDVAR", "condvar"),
-    ("SLEEP_WAIT", "sleep"),
-    ("FSYNC_WAIT", "fsync"),
-    ("LOCK_WAIT", "lock"),
-    ("POLL", "poll"),
-    ("PIPE", "pipe"),
-    ("NET", "network"),
-    ("CHILD", "child"),
-    ("DISK", "disk"),
-    ("FAULT", "fault"),
-    ("PREEMPTED", "preempted"),
-];
-
 /// A main thread that spends more than this part of its window in one futex wait is waiting for the others to end
 /// (rules.md R32: "exclude single long waits by main").
 const JOIN_SHARE: (i64, i64) = (1, 2);
 
 /// Sets `waits.reason` where the importer left it `unknown`.
 pub fn reasons(tables: &mut Tables, classes: &Classes, marks: &Marks) {
-    let bits: Vec<(u64, Text)> = REASONS.iter().map(|(class, reason)| (classes.bit(class), Text::from(*reason))).collect();
+    let rules: Vec<(u64, Option<bool>, Text)> = classes
+        .wait_reasons
+        .iter()
+        .map(|rule| (classes.bit(&rule.class), rule.dso.as_deref().map(|dso| dso == "kernel"), Text::from(rule.reason.as_str())))
+        .collect();
     let mut of_stack: BTreeMap<i32, Option<Text>> = BTreeMap::new();
     for wait in &tables.waits {
         if let Some(stack) = wait.stack_id {
             of_stack.entry(stack).or_insert_with(|| {
-                let all = path(tables, stack).fold(0, |all, frame| all | marks.of(frame.function_id));
-                bits.iter().find(|(bit, _)| all & bit != 0).map(|(_, reason)| reason.clone())
+                let (mut user, mut kernel) = (0, 0);
+                for frame in path(tables, stack) {
+                    *(if frame.is_kernel { &mut kernel } else { &mut user }) |= marks.of(frame.function_id);
+                }
+                let seen = |side: &Option<bool>| side.map_or(user | kernel, |is_kernel| if is_kernel { kernel } else { user });
+                rules.iter().find(|(bit, side, _)| seen(side) & bit != 0).map(|(_, _, reason)| reason.clone())
             });
         }
     }

@@ -1,0 +1,196 @@
+//! Every stack belongs to one place: what people call "where the time goes".
+//!
+//! A leaf alone misleads twice. With cpu-clock, time spent with interrupts off is charged to the instruction that enables
+//! them again (`finish_task_switch`, `do_syscall_64`, `_raw_spin_unlock_irqrestore`; rules.md finding 1); and a libc leaf
+//! says little without its caller. So a stack is read from the leaf to the root:
+//!
+//! 1. a system-call handler on it (class SYSCALL): the place is that call under its site;
+//! 2. else a page fault (class FAULT): page faults under the site;
+//! 3. else a kernel leaf: the outermost named kernel function (an interrupt, a kernel thread);
+//! 4. else, below the site, the frame nearest to it that has one of [`USER_CLASSES`]: that class under the site (wrappers
+//!    of system calls count as the call, so that both halves of a `write` are one place);
+//! 5. else the leaf; under the site where the leaf itself belongs to the runtime.
+//!
+//! The *site* is the nearest named user function outside the runtime dsos (libc, ld.so, libstdc++, vDSO).
+
+use std::fmt::Write as _;
+
+use super::classes::{Classes, Marks};
+use super::paths::path;
+use crate::tables::{Frame, Tables, Text};
+
+/// Classes that stand for themselves in rule 4, as a set: the frame decides, not the order here.
+pub const USER_CLASSES: &[&str] =
+    &["WRITE_PATH", "READ_PATH", "FSYNC_WAIT", "SLEEP_WAIT", "ALLOC", "FORMAT", "COPY", "SYNC", "LOCK_WAIT", "LOADER", "UNWIND"];
+
+/// Of those, wrappers of system calls.
+const WRAPPERS: &[&str] = &["WRITE_PATH", "READ_PATH", "FSYNC_WAIT", "SLEEP_WAIT"];
+
+/// What a place is, without its site.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum What {
+    Syscall(Text),
+    Class(Text),
+    Kernel(Text),
+    Leaf(Text),
+    /// Nothing names the leaf; the dso it lies in.
+    Unknown(Text),
+}
+
+/// A place: what, and under which function.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    pub what: What,
+    pub site: Option<Text>,
+    pub site_function: Option<i32>,
+}
+
+/// Finds places; holds what is looked up once.
+pub struct Places<'a> {
+    tables: &'a Tables,
+    marks: &'a Marks,
+    syscall: u64,
+    fault: u64,
+    user: Vec<(u64, Text)>,
+}
+
+impl<'a> Places<'a> {
+    pub fn new(tables: &'a Tables, classes: &Classes, marks: &'a Marks) -> Places<'a> {
+        let user = USER_CLASSES.iter().map(|name| (classes.bit(name), Text::from(*name))).collect();
+        Places { tables, marks, syscall: classes.bit("SYSCALL"), fault: classes.bit("FAULT"), user }
+    }
+
+    fn name(&self, frame: &Frame) -> Option<&'a Text> {
+        frame.function_id.and_then(|id| self.tables.functions.get(id as usize)).map(|row| &row.name)
+    }
+
+    pub fn of(&self, stack: i32) -> Place {
+        let frames: Vec<&Frame> = path(self.tables, stack).collect();
+        let site_at =
+            frames.iter().position(|frame| !frame.is_kernel && frame.function_id.is_some() && !self.marks.is_runtime(frame.function_id));
+        let site_function = site_at.and_then(|at| frames.get(at)).and_then(|frame| frame.function_id);
+        let site = site_function.and_then(|id| self.tables.functions.get(id as usize)).map(|row| row.name.clone());
+        let place = |what| Place { what, site: site.clone(), site_function };
+        let Some(leaf) = frames.first() else { return place(What::Unknown("no stack".into())) };
+        let has = |frame: &&&Frame, bit: u64| self.marks.of(frame.function_id) & bit != 0;
+        if let Some(name) = frames.iter().rev().find(|frame| has(frame, self.syscall)).and_then(|frame| self.name(frame)) {
+            return place(What::Syscall(syscall_name(name)));
+        }
+        if frames.iter().any(|frame| has(&frame, self.fault)) {
+            return place(What::Class("FAULT".into()));
+        }
+        if leaf.is_kernel {
+            let outermost = frames.iter().filter(|frame| frame.is_kernel).filter_map(|frame| self.name(frame)).next_back();
+            return place(What::Kernel(outermost.cloned().unwrap_or_else(|| "[unknown]".into())));
+        }
+        let below = frames.get(..site_at.unwrap_or(frames.len())).unwrap_or_default();
+        for frame in below.iter().rev() {
+            let bits = self.marks.of(frame.function_id);
+            if let (Some((_, class)), Some(name)) = (self.user.iter().find(|(bit, _)| bits & bit != 0), self.name(frame)) {
+                let wrapper = WRAPPERS.contains(&class.as_ref());
+                return place(if wrapper { What::Syscall(wrapper_name(name)) } else { What::Class(class.clone()) });
+            }
+        }
+        match self.name(leaf) {
+            Some(name) => place(What::Leaf(name.clone())),
+            None => {
+                let dso = leaf.dso_id.and_then(|id| self.tables.dsos.get(id as usize)).map(|row| row.name.clone());
+                place(What::Unknown(dso.unwrap_or_else(|| "no mapping".into())))
+            }
+        }
+    }
+}
+
+/// `__x64_sys_write` -> `write`.
+fn syscall_name(handler: &str) -> Text {
+    let at = handler.find("_sys_").map_or(0, |at| at + 5);
+    Text::from(handler.get(at..).unwrap_or(handler))
+}
+
+/// `__GI___libc_write`, `__write_nocancel`, `pwrite64@GLIBC` -> `write`, `write`, `pwrite64`.
+fn wrapper_name(wrapper: &str) -> Text {
+    let name = wrapper.split('@').next().unwrap_or(wrapper);
+    let name = name.strip_prefix("__GI_").unwrap_or(name).trim_start_matches('_');
+    let name = name.strip_prefix("libc_").unwrap_or(name);
+    Text::from(name.strip_suffix("_nocancel").unwrap_or(name))
+}
+
+impl Place {
+    /// As people read it: `emit_record → write path (write)`.
+    pub fn label(&self) -> String {
+        let what = match &self.what {
+            What::Leaf(name) if self.site.as_deref() == Some(name) => return name.to_string(),
+            What::Leaf(name) => name.to_string(),
+            What::Syscall(name) => match self.category() {
+                "I/O" if name.contains("write") => format!("write path ({name})"),
+                "I/O" if name.contains("read") => format!("read path ({name})"),
+                _ => format!("system call {name}"),
+            },
+            What::Class(class) => class_label(class).to_owned(),
+            What::Kernel(name) => format!("kernel: {name}"),
+            What::Unknown(dso) => format!("[unknown] in {dso}"),
+        };
+        match &self.site {
+            Some(site) => format!("{site} → {what}"),
+            None => what,
+        }
+    }
+
+    pub fn category(&self) -> &'static str {
+        match &self.what {
+            What::Syscall(name) => syscall_category(name),
+            What::Class(class) => match class.as_ref() {
+                "ALLOC" => "Allocation",
+                "FAULT" => "Memory",
+                "SYNC" | "LOCK_WAIT" => "Sync",
+                _ => "CPU",
+            },
+            What::Kernel(_) => "System",
+            What::Leaf(_) | What::Unknown(_) => "CPU",
+        }
+    }
+
+    /// The `key=value` pairs of an evidence anchor, percent-encoded by `encode`.
+    pub fn keys(&self, encode: &dyn Fn(&str) -> String) -> String {
+        let (key, value) = match &self.what {
+            What::Syscall(name) => ("syscall", name),
+            What::Class(name) => ("class", name),
+            What::Kernel(name) => ("kernel", name),
+            What::Leaf(name) => ("leaf", name),
+            What::Unknown(name) => ("unknown", name),
+        };
+        let mut keys = format!("&{key}={}", encode(value));
+        if let Some(site) = &self.site {
+            let _ = write!(keys, "&site={}", encode(site));
+        }
+        keys
+    }
+}
+
+fn class_label(class: &str) -> &str {
+    match class {
+        "ALLOC" => "allocator (malloc, free)",
+        "FORMAT" => "text formatting",
+        "COPY" => "copying memory",
+        "SYNC" | "LOCK_WAIT" => "locking",
+        "LOADER" => "dynamic loader",
+        "UNWIND" => "stack unwinding",
+        "FAULT" => "page faults",
+        other => other,
+    }
+}
+
+fn syscall_category(name: &str) -> &'static str {
+    let any = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    if any(&["write", "read", "sync", "open", "stat", "seek", "send", "recv", "splice", "truncate", "fallocate"]) {
+        "I/O"
+    } else if name.contains("futex") {
+        "Sync"
+    } else if any(&["nanosleep", "sched_yield", "poll", "select", "epoll"]) {
+        "Scheduler"
+    } else if any(&["mmap", "munmap", "brk", "madvise", "mremap", "mprotect"]) {
+        "Memory"
+    } else {
+        "System"
+    }
+}
