@@ -54,8 +54,8 @@ pub mod quality;
 pub mod ledger;
 pub mod hotspots;
 pub mod wall;
+pub mod request;
 pub mod stages;
-#[cfg(feature = "engine")]
 pub mod emit;
 #[cfg(feature = "engine")]
 pub mod cli;
@@ -63,4 +63,5 @@ pub mod cli;
 mod pipeline;
 
 #[cfg(feature = "engine")]
-pub use pipeline::{AnalyzeRequest, analyze};
+pub use pipeline::{analyze, catalogue};
+pub use request::AnalyzeRequest;
