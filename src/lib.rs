@@ -5,5 +5,6 @@ pub mod error;
 pub mod hotspots;
 pub mod ingest;
 pub mod objects;
+pub mod symbolize;
 pub mod tables;
 pub mod wall;
