@@ -19,6 +19,7 @@
 #   RECORD_WORK        where the programs are built and run; must be on a real
 #                      disk, not on tmpfs (default /tmp/tripod-rec)
 #   RECORD_ONLY        artifacts to take, e.g. "cpu-fp strace-c" (default: all)
+# shellcheck disable=SC2030,SC2031 # {variant} and {threads} are meant to stay in their subshells
 set -euo pipefail
 export LC_ALL=C
 
@@ -247,12 +248,14 @@ disk_down() {
 
 # ---------------------------------------------------------------- one scenario
 
+# offcputime's stacks, one per line, as flame graph tools take them.
+# shellcheck disable=SC2016
 fold='awk '"'"'/^    -  / {comm = $2; for (i = 3; i < NF; i++) comm = comm "_" $i; next}
 /^    [^ ]/ {stack = substr($0, 5) (stack == "" ? "" : ";" stack); next}
 /^ +[0-9]+$/ {print comm ";" stack, $1; stack = ""}'"'"
 
 record_artifacts() {
-    local bare_runs="" i s_wall s_user s_sys fields
+    local i s_wall s_user s_sys fields
     local perf_events=task-clock,context-switches,cpu-migrations,page-faults,major-faults,cycles,instructions,duration_time,user_time,system_time
 
     if wanted bare; then
@@ -446,7 +449,8 @@ record_system_wide() {
     rm -rf "$notes" "$dir"
     mkdir -p "$dir" "$notes"
     cd "$rec/work"
-    local command="perf record -q -a --synth=no -F 499 -e cpu-clock -g -o cpu.perf.data -- sh -c '$rec/bin/s0 clean 100000 & $(argv "$work"); wait'"
+    local command
+    command="perf record -q -a --synth=no -F 499 -e cpu-clock -g -o cpu.perf.data -- sh -c '$rec/bin/s0 clean 100000 & $(argv "$work"); wait'"
     take_turn
     clean sh -c "$command" >run.log 2>&1 9>&-
     end_turn
