@@ -9,8 +9,9 @@ mod execution;
 mod files;
 mod heaptrack;
 mod hyperfine;
-mod manifest;
+pub mod manifest;
 mod merge;
+mod perf_data;
 mod perf_stat;
 mod recorder;
 mod strace_summary;
@@ -68,6 +69,7 @@ pub struct Format {
 /// Every format. Order matters where two could claim a file: formats with a magic number first, then JSON (each with
 /// its own key), then text, the most distinctive first; folded stacks last, since any line that ends in a number fits.
 pub static FORMATS: &[Format] = &[
+    perf_data::FORMAT,
     Format {
         name: "heaptrack",
         tool: "heaptrack",

@@ -1,0 +1,303 @@
+//! Records, oldest first -> rows.
+
+use linux_perf_data::Feature;
+use linux_perf_data::linux_perf_event_reader::constants::*;
+
+use super::attr::Attr;
+use super::bytes::{Bytes, Order, words};
+use super::container::Container;
+use super::events::{self, EventInfo};
+use super::features::{self, BuildIds};
+use super::order::Record;
+use super::records::{self, Records};
+use super::sample::{self, Sample};
+use super::stacks::{self, Kernel, Place};
+use super::tasks::Tasks;
+use super::tracing::Formats;
+use super::unwind::{Arch, Ends, user_regs};
+use crate::ingest::{Input, Recorder, Severity};
+use crate::tables;
+
+/// Everything that is known while the records go by.
+pub struct Import<'a, 'r> {
+    pub(super) input: &'a Input<'a>,
+    pub(super) order: Order,
+    pub(super) attrs: Vec<Attr>,
+    pub(super) recorder: &'r mut Recorder,
+    pub(super) events: Vec<EventInfo>,
+    pub(super) tasks: Tasks,
+    pub(super) kernel: Kernel,
+    pub(super) build_ids: BuildIds,
+    /// User stacks are unwound, for this machine.
+    pub(super) arch: Option<Arch>,
+    pub(super) counts: Counts,
+    pub(super) system_wide: Option<bool>,
+    places: Vec<Place>,
+    unwound: Vec<u64>,
+}
+
+/// What becomes diagnostics at the end.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub bad: i64,
+    pub first_bad: Option<i64>,
+    pub unknown_event: i64,
+    pub throttled: i64,
+    pub untimed_samples: i64,
+    pub deep: i64,
+    pub dumps: i64,
+    pub ends: Ends,
+    pub swapper: bool,
+    pub first_time: Option<i64>,
+    pub last_time: Option<i64>,
+}
+
+/// A record's time as it goes into the tables.
+pub(super) fn time_of(record: &Record<'_>) -> Option<i64> {
+    record.time.and_then(|time| i64::try_from(time).ok())
+}
+
+impl<'a, 'r> Import<'a, 'r> {
+    pub fn new(input: &'a Input<'a>, container: &Container<'a>, system_wide: Option<bool>, recorder: &'r mut Recorder) -> Self {
+        let formats = Formats::read(container);
+        let mut events = Vec::with_capacity(container.attrs.len());
+        for attr in &container.attrs {
+            let (event, mut info) = events::describe(attr, &formats);
+            if !events::is_dummy(attr) {
+                info.event_id = Some(recorder.push_event(&event));
+            }
+            events.push(info);
+        }
+        let build_ids = features::build_ids(container);
+        features::host_facts(container, &build_ids, recorder);
+        Import {
+            input,
+            order: container.order,
+            attrs: container.attrs.clone(),
+            recorder,
+            events,
+            tasks: Tasks::default(),
+            kernel: Kernel::default(),
+            build_ids,
+            arch: dump_arch(container),
+            counts: Counts::default(),
+            system_wide,
+            places: Vec::new(),
+            unwound: Vec::new(),
+        }
+    }
+
+    pub fn record(&mut self, record: &Record<'_>) {
+        if let Some(time) = time_of(record) {
+            self.counts.first_time.get_or_insert(time);
+            self.counts.last_time = self.counts.last_time.max(Some(time));
+        }
+        let done = match record.kind {
+            records::SAMPLE => self.sample(record),
+            records::MMAP | records::MMAP2 => self.mmap(record),
+            records::COMM => self.comm(record),
+            records::FORK => self.fork(record),
+            records::EXIT => self.exit(record),
+            records::LOST => self.lost(record),
+            records::LOST_SAMPLES => self.lost_samples(record),
+            records::KSYMBOL => self.ksymbol(record),
+            records::THROTTLE => {
+                self.counts.throttled += 1;
+                Some(())
+            }
+            _ => Some(()),
+        };
+        if done.is_none() {
+            self.counts.bad += 1;
+            self.counts.first_bad.get_or_insert(record.no);
+        }
+    }
+
+    /// The record's own fields, without the trailer of its event's id and time.
+    pub(super) fn body<'b>(&self, record: &Record<'b>) -> Bytes<'b> {
+        let trailer = self.attrs.get(record.attr.unwrap_or(0)).map_or(0, Attr::trailer_bytes);
+        let own = record.body.len().checked_sub(trailer).and_then(|len| record.body.get(..len));
+        Bytes::new(own.unwrap_or(record.body), self.order)
+    }
+
+    fn comm(&mut self, record: &Record<'_>) -> Option<()> {
+        let mut body = self.body(record);
+        let ids = (body.i32()?, body.i32()?);
+        let name = body.c_string();
+        // Kernels before 3.16 did not flag execs: there a name that comes during the recording stands for one.
+        let flagged = self.attrs.iter().any(|attr| attr.has(ATTR_FLAG_BIT_COMM_EXEC));
+        let exec = record.misc & PERF_RECORD_MISC_COMM_EXEC != 0 || !flagged && record.time.is_some() && ids.0 == ids.1;
+        self.tasks.comm(ids, &name, exec, time_of(record), self.recorder);
+        Some(())
+    }
+
+    fn fork(&mut self, record: &Record<'_>) -> Option<()> {
+        let mut body = self.body(record);
+        let (pid, ppid) = (body.i32()?, body.i32()?);
+        let (tid, ptid) = (body.i32()?, body.i32()?);
+        // perf marks the forks that it makes up; before 4.20 it did not, but gave them no time.
+        let copied = record.misc & PERF_RECORD_MISC_FORK_EXEC == 0 && record.time.is_some();
+        self.tasks.fork((pid, tid), (ppid, ptid), copied, time_of(record), self.recorder);
+        Some(())
+    }
+
+    fn exit(&mut self, record: &Record<'_>) -> Option<()> {
+        let mut body = self.body(record);
+        let (pid, _ppid, tid) = (body.i32()?, body.i32()?, body.i32()?);
+        self.tasks.thread(pid, tid, self.recorder);
+        Some(())
+    }
+
+    /// LOST: id first, count second.
+    fn lost(&mut self, record: &Record<'_>) -> Option<()> {
+        let mut body = self.body(record);
+        let (id, lost) = (body.u64()?, body.u64()?);
+        let by_id = self.attrs.iter().position(|attr| attr.ids.contains(&id));
+        let event = self.events.get_mut(by_id.or(record.attr).unwrap_or(0))?;
+        event.lost.ring = event.lost.ring.saturating_add(lost);
+        Some(())
+    }
+
+    fn lost_samples(&mut self, record: &Record<'_>) -> Option<()> {
+        let lost = self.body(record).u64()?;
+        let event = self.events.get_mut(record.attr.unwrap_or(0))?;
+        event.lost.samples = event.lost.samples.saturating_add(lost);
+        Some(())
+    }
+
+    fn sample(&mut self, record: &Record<'_>) -> Option<()> {
+        let Some(index) = record.attr else {
+            self.counts.unknown_event += 1;
+            return Some(());
+        };
+        let sample = sample::decode(self.attrs.get(index)?, record.body, self.order)?;
+        let (pid, tid) = sample.ids.unwrap_or((-1, -1));
+        self.counts.swapper |= pid == 0 && tid == 0;
+        let thread = self.tasks.thread(pid, tid, self.recorder);
+        let event_id = self.event_id(index)?;
+        let event = self.events.get(index)?;
+        let weight = sample.period.map_or(event.default_weight, |period| i64::try_from(period).unwrap_or(i64::MAX));
+        if event.is_sched && !self.input.options.keep_tracepoints {
+            let row = self.recorder.tables.events.get_mut(event_id as usize)?;
+            row.n += 1;
+            row.total_weight = row.total_weight.saturating_add(weight);
+            return Some(());
+        }
+        let time = time_of(record);
+        self.counts.untimed_samples += i64::from(time.is_none());
+        let stack = self.stack(record, index, &sample, thread);
+        self.recorder.push_sample(tables::Sample {
+            event_id,
+            ts_ns: time.into(),
+            thread_id: thread.into(),
+            cpu: sample.cpu.and_then(|cpu| i32::try_from(cpu).ok()).into(),
+            stack_id: stack.into(),
+            weight,
+            record_no: record.no,
+        });
+        Some(())
+    }
+
+    /// The event's row; perf's dummy gets one only when it does sample.
+    fn event_id(&mut self, index: usize) -> Option<i32> {
+        let info = self.events.get_mut(index)?;
+        if info.event_id.is_none() {
+            let (event, _) = events::describe(self.attrs.get(index)?, &Formats::default());
+            info.event_id = Some(self.recorder.push_event(&event));
+        }
+        info.event_id
+    }
+
+    /// The sample's stack.
+    pub(super) fn stack(&mut self, record: &Record<'_>, index: usize, sample: &Sample<'_>, thread: Option<i32>) -> Option<i32> {
+        stacks::chain(sample, record.misc, self.order, &mut self.places);
+        let deep = self.events.get(index).is_some_and(|event| self.places.len() >= event.max_stack);
+        self.counts.deep += i64::from(deep);
+        let process = thread.and_then(|thread| self.tasks.process_of(thread));
+        let mut process = process.and_then(|process| self.tasks.state(process));
+        if let Some(arch) = self.arch
+            && let Some(process) = process.as_deref_mut()
+            && !sample.stack.is_empty()
+        {
+            self.counts.dumps += 1;
+            let attr = self.attrs.get(index)?;
+            match user_regs(arch, attr, sample, self.order) {
+                Some(regs) => {
+                    self.unwound.clear();
+                    let ends = &mut self.counts.ends;
+                    process.unwinding.unwind(arch, &regs, sample.stack, self.input, ends, &mut self.unwound);
+                    stacks::join_unwound(&mut self.places, &self.unwound);
+                }
+                None => self.counts.ends.foreign += 1,
+            }
+        }
+        stacks::intern(&self.places, process, &mut self.kernel, self.recorder)
+    }
+}
+
+/// The machine whose stacks were dumped, if stacks were dumped.
+fn dump_arch(container: &Container<'_>) -> Option<Arch> {
+    let dumps = |attr: &Attr| attr.samples(PERF_SAMPLE_STACK_USER) && attr.samples(PERF_SAMPLE_REGS_USER);
+    if !container.attrs.iter().any(dumps) {
+        return None;
+    }
+    match container.string(Feature::ARCH).as_deref() {
+        Some("aarch64" | "arm64") => Some(Arch::Aarch64),
+        // A file that was cut has no ARCH; x86-64 dumps its segment registers apart from 32 and 33 others of arm64.
+        Some("x86_64") => Some(Arch::X86_64),
+        Some(_) => None,
+        None => container.attrs.iter().find(|attr| dumps(attr)).map(|attr| match attr.regs_user >> 32 {
+            0 => Arch::X86_64,
+            _ => Arch::Aarch64,
+        }),
+    }
+}
+
+/// Whether the whole system was recorded: ID_INDEX names the thread that each event was opened on, -1 for all.
+pub fn id_index_says(container: &Container<'_>) -> Option<bool> {
+    let index = Records::new(container.data, container.order)
+        .take_while(|record| record.kind != records::SAMPLE)
+        .find(|record| record.kind == records::ID_INDEX)?;
+    let mut body = Bytes::new(index.body, container.order);
+    let count = body.u64()?;
+    // Per entry: id, index, cpu, tid.
+    let entries = body.items(count, 32)?;
+    let tids: Vec<u64> = words(entries, container.order).skip(3).step_by(4).collect();
+    (!tids.is_empty()).then(|| tids.iter().all(|tid| *tid as u32 == u32::MAX))
+}
+
+impl Counts {
+    pub(super) fn report(&self, recorder: &mut Recorder) {
+        let mut tell = |kind: &str, severity, count: i64, message: &str, advice: &str, place: &str| {
+            if count > 0 {
+                recorder.skip_many(kind, severity, count, message, advice, place);
+            }
+        };
+        let first = self.first_bad.map_or(String::new(), |no| format!("record={no}"));
+        let copy = "copy the file again; if it stays, report the recorder's version";
+        tell("perf_bad_record", Severity::Warn, self.bad, "records shorter than their event promises", copy, &first);
+        let message = "samples whose event id the header does not have";
+        tell("perf_unknown_event", Severity::Warn, self.unknown_event, message, copy, "");
+        let message = "the kernel throttled sampling (THROTTLE records)";
+        tell("perf_throttled", Severity::Info, self.throttled, message, "record with a lower frequency (-F)", "");
+        let message = "samples without a time";
+        tell(
+            "perf_untimed_samples",
+            Severity::Info,
+            self.untimed_samples,
+            message,
+            "record with -T; rates over time are not available",
+            "",
+        );
+        let message = "stacks as deep as the kernel records: their outer end is missing";
+        tell("perf_max_stack", Severity::Info, self.deep, message, "raise kernel.perf_event_max_stack", "");
+        let message = "stacks that were cut at the dump size: the frames so far are kept";
+        tell("perf_stack_cut", Severity::Info, self.ends.cut, message, "record with larger dumps (--call-graph dwarf,32768)", "");
+        let message = "stacks that reach code without unwind tables: the frames so far are kept";
+        tell("perf_unwind_no_table", Severity::Info, self.ends.no_table, message, "give the binaries with --symbol-dir", "");
+        let message = "stacks whose unwinding failed: the frames so far are kept";
+        tell("perf_unwind_failed", Severity::Info, self.ends.failed, message, "give the binaries with --symbol-dir", "");
+        let message = "stack dumps of a machine that is not unwound: kernel frames and the address are kept";
+        tell("perf_unwind_foreign", Severity::Info, self.ends.foreign, message, "record frame-pointer stacks (--call-graph fp)", "");
+    }
+}

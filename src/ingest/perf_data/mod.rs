@@ -1,0 +1,63 @@
+//! perf.data: what `perf record` writes.
+//!
+//! ```text
+//! container   header, attrs, feature sections; in pipe mode the records that stand for them
+//! records     one record after the other, as they lie in the file
+//! order       the same by time within rounds, compressed ones expanded
+//! import      record -> rows: tasks (who), memory and maps (where), sample and stacks (what), sched (waits), unwind
+//! finish      what the file says as a whole: artifact, execution, losses
+//! ```
+//!
+//! The file is walked once. Of each record an index entry is kept until its turn comes; then it is decoded from the
+//! mapped bytes, and only interned stacks and the rows are kept. linux-perf-data gives the names of features and record
+//! types; its reader is not used, because it gives up files that can be read (a feature outside the file, attrs of
+//! unknown types, several events without identifiers) and takes several times as long.
+//!
+//! Known limits: guests and hypervisors have no maps; LBR call stacks are not made into stacks; members of a group that
+//! is read with its leader (`:S`) get no samples of their own; PERFILE1 (before Linux 2.6.38) is not read.
+
+mod attr;
+mod bytes;
+mod cmdline;
+mod compressed;
+mod container;
+mod events;
+mod features;
+mod finish;
+mod import;
+mod maps;
+mod memory;
+mod no_unwinder;
+mod order;
+mod records;
+mod sample;
+mod stacks;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod tracing;
+mod unwind;
+
+use crate::error::Result;
+use crate::ingest::{Format, Input, Recorder};
+
+/// The entry of the registry.
+pub const FORMAT: Format = Format {
+    name: "perf.data",
+    tool: "perf",
+    doc: "perf record: samples, stacks, scheduler events; file or pipe mode, also compressed (-z)",
+    record: "perf record -F 997 -e cpu-clock --call-graph fp -o perf.data -- PROGRAM",
+    sniff: container::sniff,
+    read,
+};
+
+fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {
+    let container = container::Container::open(input, recorder)?;
+    let argv = features::command_line(&container);
+    let command = cmdline::parse(&argv);
+    let system_wide = import::id_index_says(&container).or((!argv.is_empty()).then_some(command.system_wide));
+    let mut import = import::Import::new(input, &container, system_wide, recorder);
+    let walk = order::walk(container.data, container.order, &container.attrs, |record| import.record(record));
+    import.finish(&container, &walk, &argv, &command);
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! From a sample's chain of addresses to a stack in the tables.
+
+use linux_perf_data::linux_perf_event_reader::constants::*;
+
+use super::bytes::{Order, words};
+use super::maps::{Map, Maps};
+use super::sample::Sample;
+use super::tasks::Process;
+use crate::ingest::{FrameAt, Recorder};
+
+/// Whose address it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Space {
+    Kernel,
+    User,
+    /// Hypervisor and guests: no maps are known.
+    Elsewhere,
+}
+
+impl Space {
+    /// The mode in a record's `misc`; where it does not say, the upper half of the addresses is the kernel's.
+    pub fn of(misc: u16, address: u64) -> Space {
+        match misc & PERF_RECORD_MISC_CPUMODE_MASK {
+            PERF_RECORD_MISC_KERNEL => Space::Kernel,
+            PERF_RECORD_MISC_USER => Space::User,
+            PERF_RECORD_MISC_CPUMODE_UNKNOWN if address >> 63 != 0 => Space::Kernel,
+            PERF_RECORD_MISC_CPUMODE_UNKNOWN => Space::User,
+            _ => Space::Elsewhere,
+        }
+    }
+}
+
+/// One frame: the address to look up. Return addresses are already minus one, so that they lie in the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub address: u64,
+    pub space: Space,
+}
+
+/// Values at and above this are context markers, not addresses.
+const CONTEXT_MIN: u64 = -4095i64 as u64;
+const CONTEXT_KERNEL: u64 = -128i64 as u64;
+const CONTEXT_USER: u64 = -512i64 as u64;
+/// Linux 6.18: the next word is a cookie for a user stack that comes later.
+const CONTEXT_USER_DEFERRED: u64 = -640i64 as u64;
+
+/// The frames of a sample, innermost first, into `places`.
+pub fn chain(sample: &Sample<'_>, misc: u16, order: Order, places: &mut Vec<Place>) {
+    places.clear();
+    let ip = sample.ip.unwrap_or(0);
+    let start = Space::of(misc, ip);
+    let mut space = start;
+    // The first address after a marker is where the CPU is; the others are return addresses.
+    let mut is_ip = true;
+    let mut is_cookie = false;
+    for word in words(sample.chain, order) {
+        if std::mem::take(&mut is_cookie) {
+            continue;
+        }
+        if word >= CONTEXT_MIN {
+            space = match word {
+                CONTEXT_KERNEL => Space::Kernel,
+                CONTEXT_USER => Space::User,
+                _ => Space::Elsewhere,
+            };
+            is_cookie = word == CONTEXT_USER_DEFERRED;
+            is_ip = true;
+            continue;
+        }
+        let address = if is_ip { word } else { word.wrapping_sub(1) };
+        places.push(Place { address, space });
+        is_ip = false;
+    }
+    drop_end(places);
+    match places.first_mut() {
+        // With precise events the sample's own address is the better one.
+        Some(leaf) if leaf.space == start && ip != 0 => leaf.address = ip,
+        Some(_) => {}
+        None if ip != 0 => places.push(Place { address: ip, space: start }),
+        None => {}
+    }
+}
+
+/// Unwinders go on past the root: addresses 0 and -1 there are no frames.
+fn drop_end(places: &mut Vec<Place>) {
+    while places.last().is_some_and(|place| place.address == 0 || place.address == u64::MAX) {
+        places.pop();
+    }
+}
+
+/// Kernel frames of the chain, then the unwound user stack (ip and unmodified return addresses).
+pub fn join_unwound(places: &mut Vec<Place>, unwound: &[u64]) {
+    let kernel = places.iter().take_while(|place| place.space == Space::Kernel).count();
+    places.truncate(kernel);
+    let user = unwound.iter().enumerate().map(|(at, word)| if at == 0 { *word } else { word.wrapping_sub(1) });
+    places.extend(user.map(|address| Place { address, space: Space::User }));
+    drop_end(places);
+}
+
+/// The kernel's maps and frames.
+#[derive(Debug, Default)]
+pub struct Kernel {
+    pub maps: Maps,
+    pub frames: rustc_hash::FxHashMap<u64, i32>,
+}
+
+/// Interns the frames from the root to the leaf; `None` for an empty stack.
+pub fn intern(places: &[Place], mut process: Option<&mut Process>, kernel: &mut Kernel, recorder: &mut Recorder) -> Option<i32> {
+    let mut stack = None;
+    for place in places.iter().rev() {
+        let frame = match (place.space, &mut process) {
+            (Space::Kernel, _) => match kernel.frames.get(&place.address) {
+                Some(frame) => *frame,
+                None => {
+                    let frame = frame(kernel.maps.find(place.address), *place, recorder);
+                    kernel.frames.insert(place.address, frame);
+                    frame
+                }
+            },
+            (Space::User, Some(process)) => match process.frames.get(&place.address) {
+                Some(frame) => *frame,
+                None => {
+                    let frame = frame(process.maps.find(place.address), *place, recorder);
+                    process.frames.insert(place.address, frame);
+                    frame
+                }
+            },
+            _ => frame(None, *place, recorder),
+        };
+        stack = Some(recorder.intern_stack(stack, frame));
+    }
+    stack
+}
+
+/// An address without a mapping stays a frame of its own: no dso, `rel` the address as executed.
+fn frame(map: Option<&Map>, place: Place, recorder: &mut Recorder) -> i32 {
+    let at = FrameAt {
+        dso: map.map(|map| map.dso),
+        rel: Some(map.map_or(place.address, |map| map.relative(place.address)) as i64),
+        function: map.and_then(|map| map.function),
+        is_kernel: place.space == Space::Kernel,
+        ..FrameAt::default()
+    };
+    recorder.intern_frame(&at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places_of(chain_words: &[u64], ip: u64, misc: u16) -> Vec<(u64, Space)> {
+        let bytes: Vec<u8> = chain_words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let sample = Sample { ip: Some(ip), chain: &bytes, ..Sample::default() };
+        let mut places = Vec::new();
+        chain(&sample, misc, Order::Little, &mut places);
+        places.iter().map(|place| (place.address, place.space)).collect()
+    }
+
+    // By hand after include/uapi/linux/perf_event.h, enum perf_callchain_context.
+    #[test]
+    fn markers_switch_spaces_and_callers_are_looked_up_in_the_call() {
+        let k = 0xffff_ffff_8100_0000;
+        let found = places_of(&[CONTEXT_KERNEL, k, k + 0x20, CONTEXT_USER, 0x1000, 0x2000, 0], k, PERF_RECORD_MISC_KERNEL);
+        let expected = [(k, Space::Kernel), (k + 0x1f, Space::Kernel), (0x1000, Space::User), (0x1fff, Space::User)];
+        assert_eq!(found, expected);
+        assert_eq!(places_of(&[CONTEXT_USER], 0x1000, PERF_RECORD_MISC_USER), [(0x1000, Space::User)]);
+        assert_eq!(places_of(&[], 0, PERF_RECORD_MISC_USER), []);
+        let deferred = places_of(&[CONTEXT_KERNEL, k, CONTEXT_USER_DEFERRED, 77], k, PERF_RECORD_MISC_KERNEL);
+        assert_eq!(deferred, [(k, Space::Kernel)]);
+    }
+}

@@ -1,0 +1,205 @@
+//! Processes and threads over time. A pid or tid means something from FORK to the next FORK of the same number.
+
+use rustc_hash::FxHashMap;
+
+use super::maps::Maps;
+use super::unwind::Unwinding;
+use crate::ingest::Recorder;
+use crate::tables::ThreadName;
+
+/// A process as the stacks need it.
+#[derive(Debug, Default)]
+pub struct Process {
+    pub pid: i32,
+    pub maps: Maps,
+    /// Address that was looked up -> frame, as long as the maps stay.
+    pub frames: FxHashMap<u64, i32>,
+    pub unwinding: Unwinding,
+    /// Name after its first exec.
+    pub exec_name: Option<String>,
+    pub sampled: bool,
+}
+
+/// All tasks of a file; indexed by surrogate id, which is the row in the recorder's tables.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    processes: Vec<Process>,
+    by_pid: FxHashMap<i32, i32>,
+    by_tid: FxHashMap<i32, i32>,
+    /// The process of each thread.
+    process_of: Vec<i32>,
+}
+
+/// pids of the threads that stand for an idle CPU.
+pub const IDLE: i32 = 0;
+
+impl Tasks {
+    /// The process that `pid` means now.
+    pub fn process(&mut self, pid: i32, recorder: &mut Recorder) -> i32 {
+        match self.by_pid.get(&pid) {
+            Some(process) => *process,
+            None => self.new_process(pid, None, recorder),
+        }
+    }
+
+    pub fn state(&mut self, process: i32) -> Option<&mut Process> {
+        self.processes.get_mut(usize::try_from(process).ok()?)
+    }
+
+    pub fn process_of(&self, thread: i32) -> Option<i32> {
+        self.process_of.get(usize::try_from(thread).ok()?).copied()
+    }
+
+    /// The thread that the tid means now, if it was met before.
+    pub fn known_thread(&self, tid: i32) -> Option<i32> {
+        self.by_tid.get(&tid).copied()
+    }
+
+    /// The thread of a record; `None` for a task that is gone (-1).
+    pub fn thread(&mut self, pid: i32, tid: i32, recorder: &mut Recorder) -> Option<i32> {
+        if tid < 0 || pid < 0 {
+            return None;
+        }
+        if let Some(thread) = self.by_tid.get(&tid).copied() {
+            let process = self.process_of(thread).and_then(|process| self.processes.get(process as usize));
+            if process.is_some_and(|process| process.pid == pid) {
+                return Some(thread);
+            }
+        }
+        let process = self.process(pid, recorder);
+        Some(self.new_thread(process, tid, recorder))
+    }
+
+    fn new_process(&mut self, pid: i32, parent: Option<i32>, recorder: &mut Recorder) -> i32 {
+        let id = recorder.push_process(pid, parent, None);
+        self.processes.push(Process { pid, ..Process::default() });
+        self.by_pid.insert(pid, id);
+        id
+    }
+
+    fn new_thread(&mut self, process: i32, tid: i32, recorder: &mut Recorder) -> i32 {
+        let id = recorder.push_thread(process, tid, None);
+        self.process_of.push(process);
+        self.by_tid.insert(tid, id);
+        if tid == IDLE {
+            self.rename(id, "swapper", None, recorder);
+        }
+        id
+    }
+
+    /// COMM. An exec also takes the old program's maps away.
+    pub fn comm(&mut self, (pid, tid): (i32, i32), name: &str, exec: bool, time: Option<i64>, recorder: &mut Recorder) -> Option<i32> {
+        let thread = self.thread(pid, tid, recorder)?;
+        self.rename(thread, name, time, recorder);
+        if exec {
+            let process = self.process(pid, recorder);
+            if let Some(state) = self.state(process) {
+                state.maps.clear();
+                state.frames.clear();
+                state.unwinding = Unwinding::default();
+                state.exec_name.get_or_insert_with(|| name.to_owned());
+            }
+        }
+        Some(thread)
+    }
+
+    fn rename(&mut self, thread: i32, name: &str, ts_ns: Option<i64>, recorder: &mut Recorder) {
+        let name = recorder.text(name);
+        let Some(row) = recorder.tables.threads.get_mut(thread as usize) else { return };
+        if row.name.as_ref() == Some(&name) {
+            return;
+        }
+        row.name = Some(name.clone());
+        recorder.tables.thread_names.push(ThreadName { thread_id: thread, ts_ns, name });
+    }
+
+    /// FORK of (pid, tid) by (ppid, ptid); `copied` where the kernel copied the parent's memory, as opposed to a record
+    /// that perf made up for a process that was there before. Returns the new thread.
+    pub fn fork(
+        &mut self,
+        (pid, tid): (i32, i32),
+        (ppid, ptid): (i32, i32),
+        copied: bool,
+        time: Option<i64>,
+        recorder: &mut Recorder,
+    ) -> Option<i32> {
+        if pid < 0 || tid < 0 {
+            return None;
+        }
+        if !copied {
+            return self.found_fork((pid, tid), ppid, recorder);
+        }
+        let process = if pid == ppid {
+            self.process(pid, recorder)
+        } else {
+            let parent = (ppid >= 0).then(|| self.process(ppid, recorder));
+            let child = self.new_process(pid, parent, recorder);
+            self.inherit(parent, child);
+            child
+        };
+        let thread = self.new_thread(process, tid, recorder);
+        let name = self.known_thread(ptid).and_then(|parent| recorder.tables.threads.get(parent as usize)?.name.clone());
+        if let Some(name) = name {
+            self.rename(thread, &name, time, recorder);
+        }
+        Some(thread)
+    }
+
+    /// A child begins with its parent's memory.
+    fn inherit(&mut self, parent: Option<i32>, child: i32) {
+        let Some(parent) = parent.and_then(|parent| self.processes.get(parent as usize)) else { return };
+        let (maps, unwinding) = (parent.maps.clone(), parent.unwinding.clone());
+        if let Some(child) = self.processes.get_mut(child as usize) {
+            child.maps = maps;
+            child.unwinding = unwinding;
+        }
+    }
+
+    fn found_fork(&mut self, (pid, tid): (i32, i32), ppid: i32, recorder: &mut Recorder) -> Option<i32> {
+        let thread = self.thread(pid, tid, recorder)?;
+        let process = self.process(pid, recorder);
+        if ppid > 0 && ppid != pid {
+            let parent = self.process(ppid, recorder);
+            if let Some(row) = recorder.tables.processes.get_mut(process as usize) {
+                row.parent_process_id.get_or_insert(parent);
+            }
+        }
+        Some(thread)
+    }
+
+    /// At the end: a process is called as its main thread is, or as the first of its threads with a name.
+    pub fn name_processes(&self, recorder: &mut Recorder) {
+        let tables = &mut recorder.tables;
+        for (thread, process) in tables.threads.iter().zip(&self.process_of) {
+            if let Some(row) = tables.processes.get_mut(*process as usize)
+                && (row.pid == thread.tid || row.name.is_none())
+            {
+                row.name = thread.name.clone().or(row.name.take());
+            }
+        }
+    }
+
+    /// Marks the recorded program's processes. System-wide: those that became `program` by exec, and what they forked.
+    /// Otherwise the recording follows the program, so all but perf itself before its exec.
+    pub fn mark_targets(&self, program: Option<&str>, system_wide: bool, recorder: &mut Recorder) {
+        // comm is cut at 15 bytes.
+        let comm = program.map(|program| program.chars().take(15).collect::<String>());
+        let mut target: Vec<bool> = Vec::with_capacity(self.processes.len());
+        for (process, row) in self.processes.iter().zip(&recorder.tables.processes) {
+            let parent = row.parent_process_id.and_then(|parent| target.get(parent as usize).copied()).unwrap_or(false);
+            let own = if system_wide {
+                comm.is_some() && process.exec_name == comm
+            } else {
+                let is_perf = process.exec_name.is_none() && row.name.as_deref().is_some_and(|name| name.starts_with("perf"));
+                process.pid > IDLE && !is_perf
+            };
+            target.push(own || parent);
+        }
+        for (row, target) in recorder.tables.processes.iter_mut().zip(&target) {
+            row.is_target = *target;
+        }
+        for (row, process) in recorder.tables.threads.iter_mut().zip(&self.process_of) {
+            row.is_target = target.get(*process as usize).copied().unwrap_or(false);
+        }
+    }
+}
