@@ -21,12 +21,8 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     stages.end("open");
     let recorders = ingest::read_all(&inputs, &library, &ImportOptions { keep_tracepoints: request.keep_tracepoints });
     if !recorders.iter().any(|recorder| matches!(recorder.artifact.status.as_ref(), "complete" | "partial" | "truncated")) {
-        let why: Vec<String> = recorders
-            .iter()
-            .flat_map(|recorder| recorder.tables.diagnostics.iter())
-            .take(3)
-            .map(|row| row.message.to_string())
-            .collect();
+        let why: Vec<String> =
+            recorders.iter().flat_map(|recorder| recorder.tables.diagnostics.iter()).take(3).map(|row| row.message.to_string()).collect();
         return Err(Error::Request(format!(
             "none of the {} input files could be read: {}; `tripod formats` lists what can be",
             inputs.len(),
@@ -49,11 +45,9 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     stages.end("hotspots");
     let wall_line = match wall::line(&tables, &shares) {
         wall::Line::Unknown(reason) => WallLine::Unknown { reason },
-        wall::Line::Known { wall_ns, source, parts } => WallLine::Known {
-            wall_ns,
-            source,
-            parts: parts.into_iter().map(|(name, ns, source)| WallPart { name, ns, source }).collect(),
-        },
+        wall::Line::Known { wall_ns, source, parts } => {
+            WallLine::Known { wall_ns, source, parts: parts.into_iter().map(|(name, ns, source)| WallPart { name, ns, source }).collect() }
+        }
     };
     let timings = stages
         .costs()
@@ -104,10 +98,8 @@ fn document(own: &Hypothesis) -> HypothesisDoc {
         mechanism: alternate.mechanism.clone(),
         record: alternate.record.clone(),
     };
-    let slot = |slot: &rules::file::Slot| SlotDoc {
-        slot: slot.letter.to_string(),
-        alternates: slot.alternates.iter().map(alternate).collect(),
-    };
+    let slot =
+        |slot: &rules::file::Slot| SlotDoc { slot: slot.letter.to_string(), alternates: slot.alternates.iter().map(alternate).collect() };
     HypothesisDoc {
         id: own.id.clone(),
         name: own.name.clone(),

@@ -82,7 +82,9 @@ fn ask(stored: &Stored, statement: &str) -> Result<DataFrame> {
     for name in names.iter().filter(|name| words.contains(&name.as_str())) {
         frames.push((name.clone(), stored.frame(name)?));
     }
-    Engine::plain(frames.clone()).query("query", statement).map_err(|error| Error::Request(format!("{error}{}", hint(&error.to_string(), &names, &frames))))
+    Engine::plain(frames.clone())
+        .query("query", statement)
+        .map_err(|error| Error::Request(format!("{error}{}", hint(&error.to_string(), &names, &frames))))
 }
 
 /// What an unknown column or table may have been meant to be.

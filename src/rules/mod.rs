@@ -219,7 +219,10 @@ pub fn strip_comments(sql: &str) -> String {
 
 /// What is known of the run, for `applies_if` and the impact on the wall clock.
 fn facts(engine: &mut Engine, tables: &Tables) -> Result<Facts> {
-    let frame = engine.query("views/01_bare.sql", "SELECT wall_ns AS wall_ns, user_ns AS user_ns, system_ns AS system_ns, threads AS threads FROM bare")?;
+    let frame = engine.query(
+        "views/01_bare.sql",
+        "SELECT wall_ns AS wall_ns, user_ns AS user_ns, system_ns AS system_ns, threads AS threads FROM bare",
+    )?;
     let first = |name: &str| Ok::<Option<f64>, Error>(engine::integers(&frame, name)?.first().copied().flatten().map(|value| value as f64));
     let (wall, user, system, threads) = (first("wall_ns")?, first("user_ns")?, first("system_ns")?, first("threads")?);
     let mut facts = Facts::new();
