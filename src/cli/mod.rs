@@ -13,7 +13,6 @@ mod frame;
 mod hypotheses;
 mod out;
 mod query;
-mod sql;
 mod stored;
 mod tables;
 

@@ -7,8 +7,9 @@ use polars::prelude::DataFrame;
 
 use super::frame::{self, Format};
 use super::stored::Stored;
-use super::{Outcome, columns, out, sql, tables};
+use super::{Outcome, columns, out, tables};
 use crate::error::{Error, Result};
+use crate::rules::engine::Engine;
 use crate::tables::Tables;
 
 const HELP: &str = "Examples:
@@ -81,7 +82,7 @@ fn ask(stored: &Stored, statement: &str) -> Result<DataFrame> {
     for name in names.iter().filter(|name| words.contains(&name.as_str())) {
         frames.push((name.clone(), stored.frame(name)?));
     }
-    sql::query(&frames, statement).map_err(|error| Error::Request(format!("{error}{}", hint(&error.to_string(), &names, &frames))))
+    Engine::plain(frames.clone()).query("query", statement).map_err(|error| Error::Request(format!("{error}{}", hint(&error.to_string(), &names, &frames))))
 }
 
 /// What an unknown column or table may have been meant to be.
