@@ -90,10 +90,10 @@ fn ask(stored: &Stored, statement: &str) -> Result<DataFrame> {
 /// What an unknown column or table may have been meant to be.
 fn hint(error: &str, tables: &[String], frames: &[(String, DataFrame)]) -> String {
     let Some(name) = quoted(error) else { return String::new() };
-    let mut known: Vec<&str> = if error.contains("relation") || error.contains("table") {
-        tables.iter().map(String::as_str).collect()
-    } else {
+    let mut known: Vec<&str> = if error.contains("column") {
         frames.iter().flat_map(|(_, frame)| frame.columns().iter().map(|column| column.name().as_str())).collect()
+    } else {
+        tables.iter().map(String::as_str).collect()
     };
     known.sort_unstable();
     known.dedup();
