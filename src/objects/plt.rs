@@ -37,7 +37,7 @@ fn read<'data, H: FileHeader<Endian = Endianness>>(file: &ElfFile<'data, H>) -> 
     for (at, relocation) in relocations.iter().enumerate() {
         let slot = first.checked_add(SLOT.checked_mul(at as u64)?)?;
         let end = slot.checked_add(SLOT).filter(|end| *end <= last)?;
-        let index = relocation.r_sym(endian, file.is_mips64el());
+        let index = relocation.r_sym(endian, false);
         let symbol = symbols.symbol(object::SymbolIndex(index as usize)).ok();
         let name = symbol.and_then(|symbol| symbol.name(endian, symbols.strings()).ok()).unwrap_or(b"");
         let name = match String::from_utf8_lossy(name) {

@@ -20,13 +20,21 @@ impl Engine {
     pub fn over(tables: &Tables, comparability: &Comparability) -> Result<Engine> {
         let frames = bridge::frames(tables).map_err(|error| Error::Request(format!("tables: {error}")))?;
         let mut frames: Vec<(String, DataFrame)> = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
-        frames.push(("admitted".to_owned(), admitted(tables, comparability).map_err(|error| Error::Request(format!("admitted: {error}")))?));
+        frames
+            .push(("admitted".to_owned(), admitted(tables, comparability).map_err(|error| Error::Request(format!("admitted: {error}")))?));
         Ok(Engine { frames, log: Vec::new() })
     }
 
     /// Tables without views or standing, for `tripod query`.
     pub fn plain(frames: Vec<(String, DataFrame)>) -> Engine {
         Engine { frames, log: Vec::new() }
+    }
+
+    /// Tables read back from a run directory, and `admitted`, for which `tables` must have artifacts and executions.
+    pub fn stored(mut frames: Vec<(String, DataFrame)>, tables: &Tables) -> Result<Engine> {
+        let admitted = admitted(tables, &Comparability::find(tables)).map_err(|error| Error::Request(format!("admitted: {error}")))?;
+        frames.push(("admitted".to_owned(), admitted));
+        Ok(Engine::plain(frames))
     }
 
     /// Runs one SELECT. `file` names it in messages and in the log.
@@ -119,7 +127,6 @@ pub struct Row {
     pub whole_artifact_id: Option<i32>,
 }
 
-
 const REQUIRED: &[&str] = &["artifact_id", "site_kind", "site_id", "metric", "part", "whole", "n"];
 const OPTIONAL: &[&str] =
     &["n_eff", "lo", "hi", "factor", "scale_up", "scale_down", "certain", "part_anchor", "whole_anchor", "whole_artifact_id"];
@@ -131,7 +138,10 @@ pub fn rows(frame: &DataFrame) -> Result<Vec<Row>> {
         return Err(Error::Request(format!("the SELECT has no column {missing}; it must return {}", REQUIRED.join(", "))));
     }
     if let Some(extra) = names.iter().find(|name| !REQUIRED.contains(&name.as_str()) && !OPTIONAL.contains(&name.as_str())) {
-        return Err(Error::Request(format!("the SELECT has a column {extra}; beside the required ones it may have {}", OPTIONAL.join(", "))));
+        return Err(Error::Request(format!(
+            "the SELECT has a column {extra}; beside the required ones it may have {}",
+            OPTIONAL.join(", ")
+        )));
     }
     let has = |name: &str| names.iter().any(|own| own == name);
     let whole = |name: &str| if has(name) { integers(frame, name) } else { Ok(vec![None; frame.height()]) };
