@@ -40,27 +40,27 @@
 //! * Every number shown to a person has evidence.
 //! * `Verdict::Rejects` can be made from a reading only; what nobody recorded is *not measured*.
 
-pub mod error;
-pub mod tables;
-pub mod objects;
-pub mod ingest;
-pub mod symbolize;
-pub mod derive;
-#[cfg(feature = "engine")]
-pub mod rules;
-#[cfg(feature = "engine")]
-pub mod quality;
-#[cfg(feature = "engine")]
-pub mod ledger;
-pub mod hotspots;
-pub mod wall;
-pub mod request;
-pub mod stages;
-pub mod emit;
 #[cfg(feature = "engine")]
 pub mod cli;
+pub mod derive;
+pub mod emit;
+pub mod error;
+pub mod hotspots;
+pub mod ingest;
+#[cfg(feature = "engine")]
+pub mod ledger;
+pub mod objects;
 #[cfg(feature = "engine")]
 mod pipeline;
+#[cfg(feature = "engine")]
+pub mod quality;
+pub mod request;
+#[cfg(feature = "engine")]
+pub mod rules;
+pub mod stages;
+pub mod symbolize;
+pub mod tables;
+pub mod wall;
 
 #[cfg(feature = "engine")]
 pub use pipeline::{analyze, catalogue};

@@ -101,9 +101,7 @@ impl Effects {
     }
 
     fn find(&self, artifact: i32, mechanism: &str, wanted: impl Fn(&Effect) -> bool) -> Option<&Effect> {
-        self.0
-            .iter()
-            .find(|effect| effect.artifact.is_none_or(|own| own == artifact) && effect.mechanism == mechanism && wanted(effect))
+        self.0.iter().find(|effect| effect.artifact.is_none_or(|own| own == artifact) && effect.mechanism == mechanism && wanted(effect))
     }
 
     /// The artifact must not fill a slot with this mechanism.
@@ -224,9 +222,8 @@ fn row(check: &Check, artifact: Option<i32>, part: Option<i64>, whole: Option<i6
         (Some(part), Some(whole)) if whole > 0 => Some(part as f64 / whole as f64),
         _ => None,
     };
-    let level = value.and_then(|value| {
-        check.levels.iter().rev().find(|level| if level.above { value > level.bound } else { value < level.bound })
-    });
+    let level =
+        value.and_then(|value| check.levels.iter().rev().find(|level| if level.above { value > level.bound } else { value < level.bound }));
     let (status, effect) = match (value, level) {
         (None, _) => ("not checkable", "none"),
         (_, None) => ("ok", "none"),
@@ -264,7 +261,9 @@ fn comparisons(tables: &Tables, comparability: &Comparability) -> Vec<Quality> {
             Standing::Unknown => ("not checkable", format!("nothing says which command it recorded; taken for one of `{reference}`")),
             Standing::Refused => ("block", format!("it recorded another command than `{reference}`; it fills no slot")),
             Standing::Variant => ("warn", "it recorded another variant of the command; it fills comparisons only".to_owned()),
-            Standing::Threads => ("warn", "it recorded the command with another number of threads; it fills scaling series only".to_owned()),
+            Standing::Threads => {
+                ("warn", "it recorded the command with another number of threads; it fills scaling series only".to_owned())
+            }
         };
         out.push(Quality {
             check: Arc::from("Q30"),

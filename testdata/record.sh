@@ -473,7 +473,7 @@ scenario() {
         s0) record s0-clean s0 clean 240000 ;;
         s1) work_strace=300000 work_calls=5000 bench_variants=unbuffered,buffered
             record s1-unbuffered-writes s1 unbuffered 6000000
-            with_bench=0 offcpu_s=1
+            with_bench=0 work_calls=1000000 offcpu_s=1
             record s1p-buffered-writes s1 buffered 40000000 ;;
         s2) work_calls=1500 bench_variants=convoy,sharded
             record s2-lock-convoy s2 convoy 9000 4

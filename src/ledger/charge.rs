@@ -171,8 +171,13 @@ impl Ledger<'_> {
     /// Which part of a function's self weight lies on stacks of a class.
     fn overlap(&self, site: Option<&Site>, class: &str) -> f64 {
         let Some(site) = site else { return 0.0 };
-        let events: BTreeSet<i32> =
-            self.tables.events.iter().filter(|event| event.artifact_id == site.artifact && event.role.as_ref() == "cpu").map(|event| event.event_id).collect();
+        let events: BTreeSet<i32> = self
+            .tables
+            .events
+            .iter()
+            .filter(|event| event.artifact_id == site.artifact && event.role.as_ref() == "cpu")
+            .map(|event| event.event_id)
+            .collect();
         let classed: BTreeSet<i32> =
             self.tables.stack_classes.iter().filter(|row| row.class.as_ref() == class).map(|row| row.stack_id).collect();
         let leaf = |stack: i32| {

@@ -85,10 +85,9 @@ fn confidence(tables: &Tables, own: &Judged, label: Label, count: Count, effects
         _ if count.supports == 1 => 1,
         _ => return None,
     };
-    let surroundings = tables
-        .quality
-        .iter()
-        .any(|row| row.check.as_ref() == "Q29" && row.status.as_ref() == "demote" && artifacts.iter().any(|(id, _)| row.artifact_id == Some(*id)));
+    let surroundings = tables.quality.iter().any(|row| {
+        row.check.as_ref() == "Q29" && row.status.as_ref() == "demote" && artifacts.iter().any(|(id, _)| row.artifact_id == Some(*id))
+    });
     Some((base - i32::from(surroundings) - i32::from(own.agreement.caller_uncertain)).max(1))
 }
 
@@ -241,7 +240,11 @@ pub fn statements(tables: &Tables, own: &Judged, out: &mut Judgement) {
     let argv = tables.executions.iter().find_map(|row| row.argv.clone()).unwrap_or_else(|| text("PROGRAM ARGS"));
     for slot in &own.slots {
         if !slot.sentence.is_empty() {
-            out.statements.push(Statement { hypothesis: own.hypothesis.id.clone(), slot: slot.letter.to_string(), text: slot.sentence.clone() });
+            out.statements.push(Statement {
+                hypothesis: own.hypothesis.id.clone(),
+                slot: slot.letter.to_string(),
+                text: slot.sentence.clone(),
+            });
         }
         let open = slot.verdict.word() == Word::NotMeasured && own.not_applicable.is_none();
         let wanted = slot.alternate.as_ref().or_else(|| own.hypothesis.slot(slot.stands_for).and_then(|slot| slot.alternates.first()));

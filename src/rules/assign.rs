@@ -193,7 +193,8 @@ impl<'a> Assigner<'a> {
             lineage.roots.insert(row.root.clone());
             lineage.tools.insert(row.tool.clone());
             if alternate.probe == "event" {
-                let events = self.tables.events.iter().filter(|event| event.artifact_id == id && event.mechanism.as_ref() == alternate.mechanism);
+                let events =
+                    self.tables.events.iter().filter(|event| event.artifact_id == id && event.mechanism.as_ref() == alternate.mechanism);
                 lineage.probes.extend(events.map(|event| event.probe.to_string()));
             } else {
                 lineage.probes.insert(alternate.probe.clone());
@@ -262,7 +263,11 @@ impl Options {
 fn with_cross_checks(candidates: &[Candidate], at: usize) -> Assigned {
     let primary = candidates.get(at).cloned();
     let alternate = primary.as_ref().map(|own| own.alternate);
-    let cross_checks =
-        candidates.iter().enumerate().filter(|(index, own)| *index != at && Some(own.alternate) == alternate).map(|(_, own)| own.clone()).collect();
+    let cross_checks = candidates
+        .iter()
+        .enumerate()
+        .filter(|(index, own)| *index != at && Some(own.alternate) == alternate)
+        .map(|(_, own)| own.clone())
+        .collect();
     Assigned { primary, cross_checks, reason: None, is_fallback: false }
 }

@@ -63,9 +63,12 @@ impl Comparability {
     pub fn find(tables: &Tables) -> Comparability {
         let signature = most(tables, |row| row.signature.clone());
         let like = |row: &&Execution| signature.is_none() || row.signature == signature;
-        let reference = tables.executions.iter().filter(like).filter(|row| row.wrapper.as_ref() == "bare" && row.wall_ns.is_some()).min_by_key(
-            |row| (row.user_ns.is_none(), row.minor_faults.is_none(), row.execution_id),
-        );
+        let reference = tables
+            .executions
+            .iter()
+            .filter(like)
+            .filter(|row| row.wrapper.as_ref() == "bare" && row.wall_ns.is_some())
+            .min_by_key(|row| (row.user_ns.is_none(), row.minor_faults.is_none(), row.execution_id));
         let mut out = Comparability {
             variant: reference.and_then(|row| row.variant.clone()).or_else(|| most(tables, |row| row.variant.clone())),
             threads: reference.and_then(|row| row.threads).or_else(|| most(tables, |row| row.threads)),

@@ -66,7 +66,8 @@ fn equality_join(rest: &[&str]) -> Result<(), String> {
 
 /// SUM must be cast, perhaps around COALESCE: CAST(SUM(..) AS BIGINT).
 fn cast_sum(words: &[&str], at: usize) -> Result<(), String> {
-    let cast = at >= 2 && words[at - 1] == "(" && (words[at - 2] == "CAST" || words[at - 2] == "COALESCE" && at >= 4 && words[at - 4] == "CAST");
+    let cast =
+        at >= 2 && words[at - 1] == "(" && (words[at - 2] == "CAST" || words[at - 2] == "COALESCE" && at >= 4 && words[at - 4] == "CAST");
     if cast { Ok(()) } else { Err("write CAST(SUM(..) AS BIGINT)".to_owned()) }
 }
 

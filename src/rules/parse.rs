@@ -152,9 +152,9 @@ fn header(mut block: Block<'_>, text: &str) -> Result<Hypothesis> {
         effort.value.parse().ok().filter(|effort| (1..=5).contains(effort)).ok_or_else(|| at.error("1 to 5", effort.value.as_str()))?;
     let applies_if = match block.optional("applies_if")? {
         None => None,
-        Some(entry) => Some(
-            Condition::parse(&entry.value).map_err(|why| At { file, line: entry.line, key: "applies_if" }.error("a condition", why))?,
-        ),
+        Some(entry) => {
+            Some(Condition::parse(&entry.value).map_err(|why| At { file, line: entry.line, key: "applies_if" }.error("a condition", why))?)
+        }
     };
     let explains = match block.optional("explains")? {
         None => Vec::new(),
@@ -305,9 +305,8 @@ fn metric(file: &str, entry: &Entry) -> Result<Metric> {
         }
         pairs.push((key, value));
     }
-    let get = |key: &str| {
-        pairs.iter().find(|(own, _)| *own == key).map(|(_, value)| *value).ok_or_else(|| at.error(format!("{key}=.."), "none"))
-    };
+    let get =
+        |key: &str| pairs.iter().find(|(own, _)| *own == key).map(|(_, value)| *value).ok_or_else(|| at.error(format!("{key}=.."), "none"));
     let bounds = Bounds {
         reject: bound(at, get("reject")?)?,
         support: bound(at, get("support")?)?,

@@ -91,12 +91,7 @@ pub struct Ramp {
 
 impl Bounds {
     pub fn at(&self, factor: f64) -> Ramp {
-        Ramp {
-            reject: self.reject.at(factor),
-            support: self.support.at(factor),
-            saturate: self.saturate.at(factor),
-            scale: self.scale,
-        }
+        Ramp { reject: self.reject.at(factor), support: self.support.at(factor), saturate: self.saturate.at(factor), scale: self.scale }
     }
 }
 

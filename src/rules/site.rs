@@ -112,7 +112,11 @@ pub fn agree(tables: &Tables, slots: &[SlotResult]) -> Agreement {
         for (b, other) in &usable[at + 1..] {
             if one.kind == other.kind && one.key == other.key && (one.certain || other.certain) {
                 let site = if one.certain { *one } else { *other };
-                return Agreement { site: Some(site.clone()), note: Some(format!("{a} and {b} name {}", site.name)), ..Agreement::default() };
+                return Agreement {
+                    site: Some(site.clone()),
+                    note: Some(format!("{a} and {b} name {}", site.name)),
+                    ..Agreement::default()
+                };
             }
         }
     }
@@ -124,7 +128,8 @@ pub fn agree(tables: &Tables, slots: &[SlotResult]) -> Agreement {
                 _ => continue,
             };
             if certain.kind == "function" && callers(tables, certain.key).contains(&uncertain.key) {
-                let note = format!("{a} and {b} agree on {} up to the lost caller ({} is what is left of the path)", certain.name, uncertain.name);
+                let note =
+                    format!("{a} and {b} agree on {} up to the lost caller ({} is what is left of the path)", certain.name, uncertain.name);
                 return Agreement { site: Some(certain.clone()), suspected: None, note: Some(note), caller_uncertain: true };
             }
         }
