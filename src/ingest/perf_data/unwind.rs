@@ -1,6 +1,6 @@
 //! User stacks from the registers and the stack dump of a sample (`--call-graph dwarf`).
 
-pub use super::no_unwinder::{Arch, ProcessUnwinder, UnwindEnd, UserRegs};
+pub use crate::objects::unwind::{Arch, ProcessUnwinder, UnwindEnd, UserRegs};
 use crate::ingest::Input;
 
 use super::attr::Attr;
