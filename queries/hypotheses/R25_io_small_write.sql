@@ -113,11 +113,14 @@ WHERE s.class = 'WRITE_PATH'
 -- needs: cpu_events where unwinding <> 'none'
 -- evidence: {percent} of {n} CPU samples are in the write path
 -- record: perf record -F 997 --call-graph dwarf,4096 -o cpu.perf.data -- {argv}
+WITH of_class AS (
+    SELECT event_id AS event_id, total_weight AS total_weight FROM class_costs WHERE class = 'WRITE_PATH'
+)
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'write_path_share' AS metric,
     COALESCE(k.total_weight, 0) AS part, c.weight AS whole, c.n AS n, c.n_eff AS n_eff, CAST(NULL AS BIGINT) AS certain,
-    'sum=samples.weight&class=WRITE_PATH' AS part_anchor, 'sum=samples.weight' AS whole_anchor
+    'sum=samples.weight&has=WRITE_PATH' AS part_anchor, 'sum=samples.weight' AS whole_anchor
 FROM cpu_events AS c
-LEFT JOIN class_costs AS k ON c.event_id = k.event_id AND k.class = 'WRITE_PATH'
+LEFT JOIN of_class AS k ON c.event_id = k.event_id
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
     s.weight AS part, k.total_weight AS whole, k.total_count AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(s.certain AS BIGINT) AS certain,

@@ -110,11 +110,14 @@ LEFT JOIN family AS f ON c.artifact_id = f.artifact_id
 -- needs: off_cpu
 -- evidence: {percent} of the workers' time is blocked below fsync
 -- record: perf record -e sched:sched_switch,sched:sched_wakeup -g -o sched.perf.data -- {argv}; offcputime -p $(pgrep -n PROGRAM) 5 > offcpu.txt
+WITH of_reason AS (
+    SELECT artifact_id AS artifact_id, wait_ns AS wait_ns, n AS n FROM off_cpu_reasons WHERE reason = 'fsync'
+)
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'fsync_wait_share' AS metric,
     COALESCE(w.wait_ns, 0) AS part, o.lived_ns AS whole, COALESCE(w.n, 0) AS n, CAST(NULL AS BIGINT) AS certain,
     'sum=waits.dur_ns&reason=fsync' AS part_anchor, 'sum=thread_states.window_ns&role=worker' AS whole_anchor
 FROM off_cpu AS o
-LEFT JOIN off_cpu_reasons AS w ON o.artifact_id = w.artifact_id AND w.reason = 'fsync'
+LEFT JOIN of_reason AS w ON o.artifact_id = w.artifact_id
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
     s.wait_ns AS part, w.wait_ns AS whole, w.n AS n, CAST(s.certain AS BIGINT) AS certain,

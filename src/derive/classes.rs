@@ -6,8 +6,7 @@ use serde::Deserialize;
 
 use super::paths::path;
 use crate::error::{Error, Result};
-use crate::tables::Function;
-use crate::tables::{StackClass, StackSite, Tables, Text};
+use crate::tables::{Function, StackClass, StackSite, Tables, Text};
 
 #[derive(Debug, Deserialize)]
 struct File {

@@ -110,7 +110,12 @@ fn slot_json(view: &View<'_>, entry: &Entry<'_>, slot: &Slot<'_>) -> Value {
         return json!({"verdict": slot.verdict, "reason": maybe(reason), "record": record});
     };
     let row = metric.reading;
+    let mut paths: Vec<&str> = slot.metrics.iter().filter_map(|metric| metric.reading.artifact_id).map(|id| view.path(Some(id))).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let artifacts: Vec<Value> = paths.into_iter().map(|path| json!(text(path))).collect();
     json!({
+        "artifacts": artifacts,
         "verdict": slot.verdict, "reason": maybe(reason), "tool": maybe(row.tool.as_deref()),
         "artifact": maybe(row.artifact_id.map(|id| view.path(Some(id)))), "alternate": maybe(row.alternate.as_deref()),
         "mechanism": maybe(row.mechanism.as_deref()), "metric": maybe(row.metric.as_deref()), "metrics": slot.metrics.len(),
