@@ -466,7 +466,7 @@ scenario() {
         system-wide) record_system_wide ;;
         s1r) with_bench=0 work_strace=200000 work_calls=2000 bench_variants=unbuffered,buffered
             record s1r-unbuffered-rust s1r unbuffered 2000000 ;;
-        s3r) with_bench=0 work_heap=100000 bench_variants=churn,preallocated
+        s3r) with_bench=0 work_heap=60000 bench_variants=churn,preallocated
             record s3r-allocator-rust s3r churn 55000000 ;;
         sqlite3) work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
             record real-sqlite3 sqlite3 "" 800000 ;;
@@ -479,7 +479,7 @@ scenario() {
             record s2-lock-convoy s2 convoy 9000 4
             with_bench=0 work_calls=1500 work_series=4500 offcpu=folded offcpu_s=1
             record s2p-sharded-locks s2 sharded 20000 4 ;;
-        s3) work_heap=100000 bench_variants=churn,preallocated
+        s3) work_heap=60000 bench_variants=churn,preallocated
             record s3-allocator-churn s3 churn 65000000
             with_bench=0 work_heap=100000 offcpu_s=1
             record s3p-preallocated s3 preallocated 130000000 ;;

@@ -54,12 +54,11 @@ int main(int argc, char **argv)
     for (long i = 0; i < steps; i++) {
         uint64_t r = next_random();
         size_t slot = (r >> 20) % SLOTS;
-        if (table[slot]) {
-            sum += table[slot]->size;
-            if (!pool)
-                free(table[slot]);
-        }
-        table[slot] = new_node(slot, 16 + (r & 1023));
+        size_t size = 16 + (r & 1023);
+        if (!pool)
+            free(table[slot]);
+        table[slot] = new_node(slot, size);
+        sum += size;
     }
     printf("%llu\n", (unsigned long long)sum);
     for (size_t slot = 0; slot < SLOTS && !pool; slot++)

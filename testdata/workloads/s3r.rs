@@ -41,11 +41,12 @@ fn main() {
         state ^= state >> 7;
         state ^= state << 17;
         let slot = (state >> 20) as usize % SLOTS;
-        sum += u64::from(table[slot].payload[0]);
+        let size = 16 + (state & 1023) as usize;
+        sum += size as u64;
         if preallocated {
             reuse_node(&mut table[slot], state as u8);
         } else {
-            table[slot] = new_node(16 + (state & 1023) as usize, state as u8);
+            table[slot] = new_node(size, state as u8);
         }
     }
     println!("{sum}");
