@@ -2,6 +2,7 @@
 # Records the scenarios of testdata/scenarios anew.
 #
 #   testdata/record.sh SCENARIO [OUTDIR]    one scenario and its partner, e.g. s1
+#                                           (or several: "s1 s4")
 #   testdata/record.sh all [OUTDIR]         all of them
 #   testdata/record.sh symbols [OUTDIR]     only what names the symbols
 #   testdata/record.sh readme [OUTDIR]      only the list of files (README.md)
@@ -435,7 +436,6 @@ record() {
     rm -rf ./*
     cp "$here/workloads/real.sql" . 2>/dev/null || true
     record_artifacts
-    release
     manifest
     "$here/truth.sh" "$dir" "$out/truth/$name"
     unset work_series work_sched work_strace work_strace_w work_calls work_heap dump offcpu offcpu_s bench_variants with_bench elfs
@@ -455,7 +455,6 @@ record_system_wide() {
     clean sh -c "$command" >run.log 2>&1 9>&-
     end_turn
     keep cpu.perf.data cpu.perf.data.zst perf "$command" "$work" "" "$variant"
-    release
     manifest
     "$here/truth.sh" "$dir" "$out/truth/$name"
     unset elfs
@@ -614,10 +613,8 @@ case $what in
     symbols) build; symbols; exit ;;
 esac
 build
-if [ "$what" = all ]; then
-    for one in $scenarios; do scenario "$one"; done
-else
-    scenario "$what"
-fi
+[ "$what" != all ] || what=$scenarios
+for one in $what; do scenario "$one"; done
+release
 symbols
 readme
