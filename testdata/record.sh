@@ -281,15 +281,15 @@ record_artifacts() {
 
     if wanted cpu-fp; then
         traced cpu-fp.perf.data cpu-fp.perf.data.zst perf "$work" \
-            perf record -q -F 997 -e cpu-clock --call-graph fp -o cpu-fp.perf.data --
+            perf record -q -N -F 997 -e cpu-clock --call-graph fp -o cpu-fp.perf.data --
     fi
     if wanted cpu-dwarf; then
         traced cpu-dwarf.perf.data cpu-dwarf.perf.data.zst perf "$work" \
-            perf record -q -F 199 -e cpu-clock --call-graph "dwarf,$dump" -o cpu-dwarf.perf.data --
+            perf record -q -N -F 199 -e cpu-clock --call-graph "dwarf,$dump" -o cpu-dwarf.perf.data --
     fi
     if wanted sched; then
         traced sched.perf.data sched.perf.data.zst perf "$work_sched" \
-            perf record -q -a --synth=no -m 2M -g \
+            perf record -q -N -a --synth=no -m 2M -g \
             -e sched:sched_switch --filter "'prev_comm ~ \"$bin*\" || next_comm ~ \"$bin*\"'" \
             -e sched:sched_wakeup --filter "'comm ~ \"$bin*\"'" \
             -o sched.perf.data --
@@ -450,7 +450,7 @@ record_system_wide() {
     mkdir -p "$dir" "$notes"
     cd "$rec/work"
     local command
-    command="perf record -q -a --synth=no -F 499 -e cpu-clock -g -o cpu.perf.data -- sh -c '$rec/bin/s0 clean 100000 & $(argv "$work"); wait'"
+    command="perf record -q -N -a --synth=no -F 499 -e cpu-clock -g -o cpu.perf.data -- sh -c '$rec/bin/s0 clean 100000 & $(argv "$work"); wait'"
     take_turn
     clean sh -c "$command" >run.log 2>&1 9>&-
     end_turn
@@ -464,18 +464,18 @@ record_system_wide() {
 scenario() {
     case $1 in
         system-wide) record_system_wide ;;
-        s1r) work_strace=200000 work_calls=2000 bench_variants=unbuffered,buffered
+        s1r) with_bench=0 work_strace=200000 work_calls=2000 bench_variants=unbuffered,buffered
             record s1r-unbuffered-rust s1r unbuffered 2000000 ;;
-        s3r) work_heap=100000 bench_variants=churn,preallocated
+        s3r) with_bench=0 work_heap=100000 bench_variants=churn,preallocated
             record s3r-allocator-rust s3r churn 55000000 ;;
         sqlite3) work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
             record real-sqlite3 sqlite3 "" 800000 ;;
         s0) record s0-clean s0 clean 240000 ;;
         s1) work_strace=300000 work_calls=5000 bench_variants=unbuffered,buffered
             record s1-unbuffered-writes s1 unbuffered 6000000
-            with_bench=0 offcpu_s=1
+            with_bench=0 work_calls=1000000 offcpu_s=1
             record s1p-buffered-writes s1 buffered 40000000 ;;
-        s2) work_calls=1500 bench_variants=convoy,sharded
+        s2) work_calls=1500 work_series=4500 bench_variants=convoy,sharded
             record s2-lock-convoy s2 convoy 9000 4
             with_bench=0 work_calls=1500 work_series=4500 offcpu=folded offcpu_s=1
             record s2p-sharded-locks s2 sharded 20000 4 ;;

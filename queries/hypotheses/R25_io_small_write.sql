@@ -13,12 +13,12 @@
 -- since: 0.1
 --
 -- slot: A
--- alternate: summary and log
+-- alternate: summary
 -- mechanism: M5
 -- probe: ptrace_stop
 -- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
 -- metric: bytes_per_call unit=bytes reject=4096 support=512 saturate=32 scale=log10 interval=complete min_n=20 basis=count source=house:"4 KiB page, 8 KiB stdio buffer; rules.md R25"
--- normalizer: the wall time of the bare run
+-- normalizer: wall time of the bare run
 -- needs: syscalls
 -- with: syscall_events where name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2') AND length IS NOT NULL
 -- evidence: {calls_per_second.part} write calls, {calls_per_second.value} per second of the bare run, {bytes_per_call.value} bytes each
@@ -27,45 +27,48 @@ WITH covered AS (
     SELECT DISTINCT artifact_id AS artifact_id FROM syscalls
 ),
 family AS (
-    SELECT artifact_id AS artifact_id, CAST(SUM(calls) AS BIGINT) AS calls FROM syscalls WHERE name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2') GROUP BY artifact_id
+    SELECT artifact_id AS artifact_id, CAST(SUM(calls) AS BIGINT) AS calls FROM syscalls
+    WHERE name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2')
+    GROUP BY artifact_id
 ),
 logged AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(length) AS BIGINT) AS bytes, CAST(COUNT(line_no) AS BIGINT) AS calls FROM syscall_events
-    WHERE name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2') AND length IS NOT NULL AND COALESCE(fd_kind, 'unknown') NOT IN ('pipe', 'socket', 'eventfd', 'tty')
+    WHERE name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2') AND length IS NOT NULL
+        AND COALESCE(fd_kind, 'unknown') NOT IN ('pipe', 'socket', 'eventfd', 'tty')
     GROUP BY artifact_id
 ),
 sites AS (
-    SELECT artifact_id AS artifact_id, function_id AS function_id, calls AS calls FROM call_sites WHERE class = 'WRITE_PATH'
-),
-placed AS (
-    SELECT artifact_id AS artifact_id, CAST(SUM(calls) AS BIGINT) AS calls FROM sites GROUP BY artifact_id
+    SELECT artifact_id AS artifact_id, CAST(SUM(calls) AS BIGINT) AS calls FROM call_sites WHERE class = 'WRITE_PATH' GROUP BY artifact_id
 )
-SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_second' AS metric, COALESCE(f.calls, 0) AS part,
-    b.wall_ns AS whole, COALESCE(f.calls, 0) AS n, d.work_up AS scale_up, d.work_down AS scale_down, 'sum=syscalls.calls&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor,
-    '@wall_ns' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
+SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_second' AS metric,
+    COALESCE(f.calls, 0) AS part, b.wall_ns AS whole, COALESCE(f.calls, 0) AS n, d.work_up AS scale_up, d.work_down AS scale_down,
+    CAST(NULL AS BIGINT) AS certain, 'sum=syscalls.calls&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor, '@wall_ns' AS whole_anchor,
+    CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
 FROM covered AS c
 JOIN admitted AS d ON c.artifact_id = d.artifact_id
 LEFT JOIN family AS f ON c.artifact_id = f.artifact_id
 CROSS JOIN bare AS b
 UNION ALL
-SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric, l.bytes AS part, l.calls AS whole,
-    l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, 'sum=syscall_events.length&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor,
-    'count=syscall_events&name=write,pwrite64,writev,pwritev,pwritev2' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric,
+    l.bytes AS part, l.calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
+    CAST(NULL AS BIGINT) AS certain, 'sum=syscall_events.length&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor,
+    'sum=syscall_events.calls&name=write,pwrite64,writev,pwritev,pwritev2' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM logged AS l
 UNION ALL
-SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric, s.calls AS part,
-    p.calls AS whole, p.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor,
-    CAST(NULL AS BIGINT) AS whole_artifact_id
-FROM sites AS s
-JOIN placed AS p ON s.artifact_id = p.artifact_id
+SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
+    s.calls AS part, t.calls AS whole, t.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
+    CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+FROM call_sites AS s
+JOIN sites AS t ON s.artifact_id = t.artifact_id
+WHERE s.class = 'WRITE_PATH'
 -- alternate: log
 -- mechanism: M5
 -- probe: ptrace_stop
 -- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
 -- metric: bytes_per_call unit=bytes reject=4096 support=512 saturate=32 scale=log10 interval=complete min_n=20 basis=count source=house:"4 KiB page, 8 KiB stdio buffer; rules.md R25"
--- normalizer: the wall time of the bare run
+-- normalizer: wall time of the bare run
 -- needs: syscall_events
--- needs: artifacts where kind = 'strace-log' AND (syscall_filter IS NULL OR syscall_filter LIKE '%write%')
+-- needs: artifacts where syscall_filter IS NULL OR syscall_filter LIKE '%write%'
 -- evidence: {calls_per_second.part} write calls, {calls_per_second.value} per second of the bare run, {bytes_per_call.value} bytes each
 -- record: strace -k -f -ttt -T -e trace=write,pwrite64,writev,fsync,fdatasync,futex,clock_nanosleep -o calls.strace -- {argv}
 WITH covered AS (
@@ -73,57 +76,58 @@ WITH covered AS (
 ),
 logged AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(length) AS BIGINT) AS bytes, CAST(COUNT(line_no) AS BIGINT) AS calls FROM syscall_events
-    WHERE name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2') AND length IS NOT NULL AND COALESCE(fd_kind, 'unknown') NOT IN ('pipe', 'socket', 'eventfd', 'tty')
+    WHERE name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2') AND length IS NOT NULL
+        AND COALESCE(fd_kind, 'unknown') NOT IN ('pipe', 'socket', 'eventfd', 'tty')
     GROUP BY artifact_id
 ),
 sites AS (
-    SELECT artifact_id AS artifact_id, function_id AS function_id, calls AS calls FROM call_sites WHERE class = 'WRITE_PATH'
-),
-placed AS (
-    SELECT artifact_id AS artifact_id, CAST(SUM(calls) AS BIGINT) AS calls FROM sites GROUP BY artifact_id
+    SELECT artifact_id AS artifact_id, CAST(SUM(calls) AS BIGINT) AS calls FROM call_sites WHERE class = 'WRITE_PATH' GROUP BY artifact_id
 )
-SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_second' AS metric, COALESCE(l.calls, 0) AS part,
-    b.wall_ns AS whole, COALESCE(l.calls, 0) AS n, d.work_up AS scale_up, d.work_down AS scale_down,
-    'count=syscall_events&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor, '@wall_ns' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
+SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_second' AS metric,
+    COALESCE(l.calls, 0) AS part, b.wall_ns AS whole, COALESCE(l.calls, 0) AS n, d.work_up AS scale_up, d.work_down AS scale_down,
+    CAST(NULL AS BIGINT) AS certain, 'sum=syscall_events.calls&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor,
+    '@wall_ns' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
 FROM covered AS c
 JOIN admitted AS d ON c.artifact_id = d.artifact_id
 LEFT JOIN logged AS l ON c.artifact_id = l.artifact_id
 CROSS JOIN bare AS b
 UNION ALL
-SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric, l.bytes AS part, l.calls AS whole,
-    l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, 'sum=syscall_events.length&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor,
-    'count=syscall_events&name=write,pwrite64,writev,pwritev,pwritev2' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric,
+    l.bytes AS part, l.calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
+    CAST(NULL AS BIGINT) AS certain, 'sum=syscall_events.length&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor,
+    'sum=syscall_events.calls&name=write,pwrite64,writev,pwritev,pwritev2' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM logged AS l
 UNION ALL
-SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric, s.calls AS part,
-    p.calls AS whole, p.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor,
-    CAST(NULL AS BIGINT) AS whole_artifact_id
-FROM sites AS s
-JOIN placed AS p ON s.artifact_id = p.artifact_id
+SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
+    s.calls AS part, t.calls AS whole, t.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
+    CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+FROM call_sites AS s
+JOIN sites AS t ON s.artifact_id = t.artifact_id
+WHERE s.class = 'WRITE_PATH'
 --
 -- slot: B
--- alternate: write path share
+-- alternate: write path
 -- mechanism: M1
 -- probe: event
--- metric: write_path_share unit=share reject=0.02 support=0.10 saturate=0.50 scale=linear interval=wilson min_n=100 basis=share source=house:"10 % is the lower edge of impact 3, PerfExpert cuts there too; below 2 % a perfect repair drowns in noise (rules.md 3.0)"
+-- metric: write_path_share unit=share reject=0.02 support=0.10 saturate=0.50 scale=linear interval=wilson min_n=100 basis=share source=house:"10 % is the lower edge of impact 3; rules.md 3.0"
 -- needs: cpu_events where unwinding <> 'none'
 -- evidence: {percent} of {n} CPU samples are in the write path
 -- record: perf record -F 997 --call-graph dwarf,4096 -o cpu.perf.data -- {argv}
-WITH path AS (
-    SELECT artifact_id AS artifact_id, total_weight AS weight, total_count AS n FROM class_costs WHERE class = 'WRITE_PATH'
-),
-sites AS (
-    SELECT artifact_id AS artifact_id, function_id AS function_id, weight AS weight, certain AS certain FROM class_sites WHERE class = 'WRITE_PATH'
+WITH of_class AS (
+    SELECT event_id AS event_id, total_weight AS total_weight FROM class_costs WHERE class = 'WRITE_PATH'
 )
-SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'write_path_share' AS metric, COALESCE(p.weight, 0) AS part, c.weight AS whole,
-    c.n AS n, c.n_eff AS n_eff, CAST(NULL AS BIGINT) AS certain, 'sum=samples.weight&class=WRITE_PATH' AS part_anchor, 'sum=samples.weight' AS whole_anchor
+SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'write_path_share' AS metric,
+    COALESCE(k.total_weight, 0) AS part, c.weight AS whole, c.n AS n, c.n_eff AS n_eff, CAST(NULL AS BIGINT) AS certain,
+    'sum=samples.weight&has=WRITE_PATH' AS part_anchor, 'sum=samples.weight' AS whole_anchor
 FROM cpu_events AS c
-LEFT JOIN path AS p ON c.artifact_id = p.artifact_id
+LEFT JOIN of_class AS k ON c.event_id = k.event_id
 UNION ALL
-SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric, s.weight AS part,
-    p.weight AS whole, p.n AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(s.certain AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
-FROM sites AS s
-JOIN path AS p ON s.artifact_id = p.artifact_id
+SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
+    s.weight AS part, k.total_weight AS whole, k.total_count AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(s.certain AS BIGINT) AS certain,
+    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+FROM class_sites AS s
+JOIN class_costs AS k ON s.artifact_id = k.artifact_id AND s.class = k.class
+WHERE s.class = 'WRITE_PATH'
 --
 -- slot: C
 -- alternate: system share
@@ -144,44 +148,13 @@ WHERE e.system_ns IS NOT NULL AND e.user_ns IS NOT NULL
 -- probe: cputime
 -- metric: system_share unit=share reject=0.1 support=0.3 saturate=0.7 scale=linear interval=accounting min_n=10 basis=cputime source=house:"rules.md R25 C"
 -- needs: benchmarks where system_ns IS NOT NULL AND user_ns IS NOT NULL
--- evidence: {percent} of the CPU time of the repetitions is system time
--- record: for i in 1 2 3 4 5 6 7 8 9 10; do hyperfine -N --runs 1 --export-json bench-$i.json '{argv}'; done
-WITH own AS (
-    SELECT r.artifact_id AS artifact_id, CAST(SUM(r.system_ns) AS BIGINT) AS system_ns, CAST(SUM(r.user_ns) AS BIGINT) AS user_ns
-    FROM benchmarks AS r
-    CROSS JOIN bare AS b
-    WHERE r.system_ns IS NOT NULL AND r.user_ns IS NOT NULL AND r.threads IS NULL
-        AND COALESCE(r.variant, b.variant, 'none') = COALESCE(b.variant, r.variant, 'none')
-    GROUP BY r.artifact_id
-)
-SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'system_share' AS metric, o.system_ns AS part,
-    o.user_ns + o.system_ns AS whole, CAST(CAST(o.user_ns + o.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n,
-    '@@system_ns' AS part_anchor, '@@user_ns+system_ns' AS whole_anchor
-FROM own AS o
--- alternate: repaired partner
--- mechanism: M9
--- probe: clock
--- metric: time_saved unit=share reject=0.01 support=0.05 saturate=0.5 scale=linear interval=given min_n=5 basis=time source=house:"5 % faster, the interval excludes 0; rules.md R09 C"
--- normalizer: the median wall time of the run's own variant
--- needs: benchmarks where variant IN ('buffered')
--- admits: variant
--- evidence: the repaired partner saves {percent} of the wall time
--- record: for i in 1 2 3 4 5 6 7 8 9 10; do hyperfine -N --runs 1 --export-json bench-$i.json -L variant OWN,buffered 'PROGRAM {variant} ARGS'; done
-WITH own AS (
-    SELECT MIN(s.artifact_id) AS artifact_id, MIN(s.median_ns) AS median_ns, MIN(s.lo_ns) AS lo_ns, MIN(s.hi_ns) AS hi_ns, MIN(s.n) AS n
-    FROM benchmark_stats AS s
-    JOIN bare AS b ON s.variant = b.variant
-),
-partner AS (
-    SELECT MIN(median_ns) AS median_ns, MIN(lo_ns) AS lo_ns, MIN(hi_ns) AS hi_ns, MIN(n) AS n FROM benchmark_stats
-    WHERE variant IN ('buffered')
-)
-SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'time_saved' AS metric,
-    CASE WHEN o.median_ns > p.median_ns THEN o.median_ns - p.median_ns ELSE 0 END AS part, o.median_ns AS whole,
-    CASE WHEN o.n < p.n THEN o.n ELSE p.n END AS n,
-    CAST(1 AS DOUBLE) - CAST(p.hi_ns AS DOUBLE) / CAST(o.lo_ns AS DOUBLE) AS lo,
-    CAST(1 AS DOUBLE) - CAST(p.lo_ns AS DOUBLE) / CAST(o.hi_ns AS DOUBLE) AS hi,
-    'rows=benchmarks.wall_ns&variant=buffered' AS part_anchor, 'rows=benchmarks.wall_ns&variant=@own' AS whole_anchor
-FROM own AS o
-CROSS JOIN partner AS p
-WHERE o.artifact_id IS NOT NULL
+-- evidence: {percent} of the CPU time is system time
+-- record: hyperfine --runs 1 --export-json bench.json {argv}
+SELECT r.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'system_share' AS metric,
+    CAST(SUM(r.system_ns) AS BIGINT) AS part, CAST(SUM(r.user_ns + r.system_ns) AS BIGINT) AS whole,
+    CAST(CAST(CAST(SUM(r.user_ns + r.system_ns) AS BIGINT) AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n,
+    'sum=benchmarks.system_ns' AS part_anchor, 'sum=benchmarks.user_ns+system_ns' AS whole_anchor
+FROM benchmarks AS r
+CROSS JOIN bare AS b
+WHERE r.system_ns IS NOT NULL AND r.user_ns IS NOT NULL AND COALESCE(r.variant, b.variant, 'none') = COALESCE(b.variant, r.variant, 'none')
+GROUP BY r.artifact_id

@@ -97,7 +97,9 @@ fn hypothesis(view: &View<'_>, entry: &Entry<'_>) -> Value {
 
 /// One angle; with several metrics the one that decided, and their number.
 fn slot_json(view: &View<'_>, entry: &Entry<'_>, slot: &Slot<'_>) -> Value {
-    let record = entry.missing.iter().find(|missing| missing.slot == slot.name).map(|missing| missing.command.as_str());
+    let missing = entry.missing.iter().find(|missing| missing.slot == slot.name);
+    let record = missing.map(|missing| missing.command.as_str());
+    let reason = slot.reason.or(missing.map(|missing| missing.reason.as_str()));
     let deciding = slot
         .metrics
         .iter()
@@ -105,11 +107,16 @@ fn slot_json(view: &View<'_>, entry: &Entry<'_>, slot: &Slot<'_>) -> Value {
         .or_else(|| slot.metrics.iter().find(|metric| &*metric.reading.verdict == slot.verdict))
         .or_else(|| slot.metrics.first());
     let Some(metric) = deciding else {
-        return json!({"verdict": slot.verdict, "reason": maybe(slot.reason), "record": record});
+        return json!({"verdict": slot.verdict, "reason": maybe(reason), "record": record});
     };
     let row = metric.reading;
+    let mut paths: Vec<&str> = slot.metrics.iter().filter_map(|metric| metric.reading.artifact_id).map(|id| view.path(Some(id))).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let artifacts: Vec<Value> = paths.into_iter().map(|path| json!(text(path))).collect();
     json!({
-        "verdict": slot.verdict, "reason": maybe(slot.reason), "tool": maybe(row.tool.as_deref()),
+        "artifacts": artifacts,
+        "verdict": slot.verdict, "reason": maybe(reason), "tool": maybe(row.tool.as_deref()),
         "artifact": maybe(row.artifact_id.map(|id| view.path(Some(id)))), "alternate": maybe(row.alternate.as_deref()),
         "mechanism": maybe(row.mechanism.as_deref()), "metric": maybe(row.metric.as_deref()), "metrics": slot.metrics.len(),
         "unit": maybe(row.unit.as_deref()), "value": row.value, "lo": row.lo, "hi": row.hi, "n": row.n, "score": slot.score,

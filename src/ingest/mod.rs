@@ -7,6 +7,7 @@
 mod command;
 mod execution;
 mod files;
+mod heaptrack;
 mod hyperfine;
 pub mod manifest;
 mod merge;
@@ -69,6 +70,14 @@ pub struct Format {
 /// its own key), then text, the most distinctive first; folded stacks last, since any line that ends in a number fits.
 pub static FORMATS: &[Format] = &[
     perf_data::FORMAT,
+    Format {
+        name: "heaptrack",
+        tool: "heaptrack",
+        doc: "every allocation by stack: calls, bytes, peak, leaked, temporary",
+        record: "heaptrack -o heaptrack PROGRAM",
+        sniff: heaptrack::sniff,
+        read: heaptrack::read,
+    },
     Format {
         name: "hyperfine",
         tool: "hyperfine",

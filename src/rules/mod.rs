@@ -55,12 +55,22 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "07_off_cpu_reasons.sql",
     "08_off_cpu_sites.sql",
     "09_call_sites.sql",
+    "20_kernel_costs.sql",
+    "21_leaf_functions.sql",
+    "22_bench_base.sql",
+    "23_alloc_sites.sql",
 );
 
 /// One file per hypothesis, in order of id.
 pub const HYPOTHESES: &[(&str, &str)] = embedded!("hypotheses":
+    "R01_cpu_hot_function.sql",
+    "R13_tax_formatting.sql",
+    "R18_alloc_churn.sql",
+    "R19_alloc_leak.sql",
+    "R22_mem_page_fault_storm.sql",
     "R25_io_small_write.sql",
     "R27_io_fsync_bound.sql",
+    "R29_sys_kernel_time.sql",
 );
 
 /// One file per quality check, in order of id.

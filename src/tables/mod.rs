@@ -34,7 +34,7 @@ use arrow_schema::{ArrowError, Field, Schema};
 
 pub use bench::{Benchmark, Counter};
 pub use cell::{Cell, ColumnType, Maybe32, Maybe64, Text, Value};
-pub use derived::{BenchmarkStat, FunctionCost, SeriesTrend, StackClass, StackCost};
+pub use derived::{BenchmarkStat, FunctionCost, SeriesTrend, StackClass, StackCost, StackSite};
 pub use heap::{Allocation, HeapPoint, MemoryPoint};
 pub use place::{Dso, Frame, Function, Mapping, Stack};
 pub use result::{Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
