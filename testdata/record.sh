@@ -289,8 +289,9 @@ record_artifacts() {
             perf record -q -N -F 199 -e cpu-clock --call-graph "dwarf,$dump" -o cpu-dwarf.perf.data --
     fi
     if wanted sched; then
+        # On CPU 0 only: perf -a loses the switches out of the idle task of CPU 1.
         traced sched.perf.data sched.perf.data.zst perf "$work_sched" \
-            perf record -q -N -a --synth=no -m 2M -g \
+            taskset -c 0 perf record -q -N -a --synth=no -m 2M -g \
             -e sched:sched_switch --filter "'prev_comm ~ \"$bin*\" || next_comm ~ \"$bin*\"'" \
             -e sched:sched_wakeup --filter "'comm ~ \"$bin*\"'" \
             -o sched.perf.data --
@@ -384,10 +385,10 @@ manifest() {
             awk '{printf "%s    {\"wall_s\": %s, \"user_s\": %s, \"sys_s\": %s, \"psi_cpu_avg10\": %s, \"psi_cpu_share\": %s}", (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5}' "$notes/bare.runs"
             printf '\n  ]},\n'
         fi
-        printf '  "host": {"kernel_release": "%s", "kernel_build_id": "%s", "machine": "%s", "cpus": %s, "cpu_model": %s, "memory_bytes": %.0f, "clocksource": "%s", "filesystem": "%s", "perf_event_max_stack": %s},\n' \
+        printf '  "host": {"kernel_release": "%s", "kernel_build_id": "%s", "machine": "%s", "cpus": %s, "cpu_model": %s, "memory_bytes": %s, "clocksource": "%s", "filesystem": "%s", "perf_event_max_stack": %s},\n' \
             "$(uname -r)" "$(kernel_build_id)" "$(uname -m)" "$(nproc)" \
             "$(json_string "$(awk -F': ' '/^model name/ {print $2; exit}' /proc/cpuinfo)")" \
-            "$(awk '/^MemTotal/ {print $2 * 1024}' /proc/meminfo)" \
+            "$(($(awk '/^MemTotal/ {print $2}' /proc/meminfo) * 1024))" \
             "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)" \
             "$(if [ -n "${on_disk:-}" ]; then echo "ext4 on a loop device"; else stat -f -c %T "$rec/work"; fi)" "$(cat /proc/sys/kernel/perf_event_max_stack)"
         printf '  "tools": {"perf": %s, "strace": %s, "heaptrack": %s, "hyperfine": %s, "offcputime": %s, "bpftrace": %s, "time": %s, "gcc": %s},\n' \
