@@ -128,7 +128,8 @@ fn drop_duplicates(recorders: &mut [Recorder]) {
     }
 }
 
-fn blank(name: &str) -> Artifact {
+/// An artifact about which nothing is known yet.
+pub(super) fn blank(name: &str) -> Artifact {
     let empty: Arc<str> = Arc::from("");
     Artifact {
         artifact_id: 0,

@@ -4,11 +4,20 @@
 //! [`Recorder`], the only door. It is chosen by content, never by file name. It returns `Err` only where nothing of
 //! the file can be used; whatever is smaller is a counted skip (`Recorder::skip`).
 
+mod command;
+mod execution;
 mod files;
-
+mod hyperfine;
+pub mod manifest;
 mod merge;
 mod perf_data;
+mod perf_stat;
 mod recorder;
+mod strace_summary;
+#[cfg(test)]
+mod testing;
+mod text;
+mod time_v;
 
 use std::path::Path;
 
@@ -16,6 +25,7 @@ use crate::error::Result;
 use crate::objects::Library;
 
 pub use files::{Inputs, read_all};
+pub use manifest::{Manifest, Placed, apply as apply_manifests, manifests};
 pub use merge::merge;
 pub use recorder::{FrameAt, NewEvent, Recorder, Severity};
 
@@ -57,7 +67,57 @@ pub struct Format {
 
 /// Every format. Order matters where two could claim a file: formats with a magic number first, then JSON (each with
 /// its own key), then text, the most distinctive first; folded stacks last, since any line that ends in a number fits.
-pub static FORMATS: &[Format] = &[perf_data::FORMAT];
+pub static FORMATS: &[Format] = &[
+    Format {
+        name: "perf.data",
+        tool: "perf",
+        doc: "samples, stacks and scheduler events; file or pipe mode, also compressed (perf record -z)",
+        record: "perf record -F 997 -e cpu-clock --call-graph fp -o perf.data -- PROGRAM",
+        sniff: perf_data::sniff,
+        read: perf_data::read,
+    },
+    Format {
+        name: "hyperfine",
+        tool: "hyperfine",
+        doc: "timed repetitions of commands, with parameters",
+        record: "hyperfine -N --runs 10 --export-json bench.json -L variant a,b 'PROGRAM {variant}'",
+        sniff: hyperfine::sniff,
+        read: hyperfine::read,
+    },
+    Format {
+        name: "manifest",
+        tool: "tripod",
+        doc: "which command made which artifact, declared work, bare runs, host",
+        record: "written by testdata/record.sh",
+        sniff: manifest::sniff,
+        read: manifest::read,
+    },
+    // JSON lines, so after the formats that are one object
+    Format {
+        name: "perf-stat",
+        tool: "perf",
+        doc: "counters of a whole run: JSON lines (-j), separated fields (-x) or the table for people",
+        record: "perf stat -j -o perf-stat.json -e task-clock,context-switches,page-faults,major-faults,duration_time,user_time,system_time -- PROGRAM",
+        sniff: perf_stat::sniff,
+        read: perf_stat::read,
+    },
+    Format {
+        name: "time-v",
+        tool: "time",
+        doc: "wall, user and system time, largest resident set, faults and switches of one run",
+        record: "/usr/bin/time -v -o time-v.txt PROGRAM",
+        sniff: time_v::sniff,
+        read: time_v::read,
+    },
+    Format {
+        name: "strace-summary",
+        tool: "strace",
+        doc: "calls, errors and time per system call",
+        record: "strace -f -c -w -o strace-cw.txt PROGRAM",
+        sniff: strace_summary::sniff,
+        read: strace_summary::read,
+    },
+];
 
 /// The format that claims these bytes.
 pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {

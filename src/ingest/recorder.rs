@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::manifest::Manifest;
 use crate::tables::*;
 
 /// How bad a diagnostic is.
@@ -72,6 +73,8 @@ pub struct Recorder {
     pub artifact: Artifact,
     /// Rows with local ids. `artifact_id` is 0 in all of them.
     pub tables: Tables,
+    /// What a manifest says about the other artifacts; applied after the merge.
+    pub manifest: Option<Manifest>,
     texts: FxHashMap<Text, ()>,
     dsos: FxHashMap<(Text, Option<Text>), i32>,
     functions: FxHashMap<(Text, Option<i32>, Option<Text>), i32>,
@@ -85,6 +88,7 @@ impl Recorder {
         Recorder {
             artifact,
             tables: Tables::default(),
+            manifest: None,
             texts: FxHashMap::default(),
             dsos: FxHashMap::default(),
             functions: FxHashMap::default(),
@@ -219,6 +223,15 @@ impl Recorder {
             lost: None,
         };
         self.tables.events.push(row);
+        id
+    }
+
+    /// A run of the program. The artifact's own execution is the first one pushed.
+    pub fn push_execution(&mut self, mut execution: Execution) -> i32 {
+        let id = self.tables.executions.len() as i32;
+        execution.execution_id = id;
+        self.artifact.execution_id.get_or_insert(id);
+        self.tables.executions.push(execution);
         id
     }
 

@@ -1,0 +1,86 @@
+//! REPORT -> FILES. One pure emitter per output, one registry, one place that writes.
+//!
+//! An emitter gets a [`View`] of the [`Run`] and returns bytes; it opens no file and looks at no clock, so that equal
+//! runs give equal bytes. [`write`] alone touches the disk: into a sibling directory first, renamed when whole.
+//!
+//! Names in recordings are hostile (pipes, tags, escape sequences, right-to-left overrides). Every emitter sends each
+//! name through [`escape`], which has one function per output language.
+
+pub mod anchor;
+pub mod escape;
+mod fingerprint;
+mod flame;
+mod flame_tree;
+mod hotspot_table;
+mod hypothesis;
+pub mod number;
+#[cfg(feature = "engine")]
+mod parquet;
+mod quality;
+mod run;
+#[cfg(test)]
+mod sample_run;
+mod summary;
+pub mod terminal;
+#[cfg(test)]
+mod tests;
+pub mod view;
+pub mod wall;
+mod write;
+
+pub use run::{AlternateDoc, HypothesisDoc, Missing, Run, SlotDoc, Stage, WallLine, WallPart};
+pub use view::View;
+pub use write::{Overwrite, write};
+
+use crate::error::Result;
+
+/// What the user may ask of the emitters.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EmitOptions {
+    /// Put the cost of the stages into summary.json; the output is then no longer the same from run to run.
+    pub timings: bool,
+}
+
+/// One file of the run directory: its path there (with `/`) and its content.
+pub type OutputFile = (String, Vec<u8>);
+
+/// An output of Tripod.
+pub struct Emitter {
+    /// File name in the run directory; a pattern where there are several.
+    pub name: &'static str,
+    /// One sentence for people.
+    pub doc: &'static str,
+    pub emit: fn(&View<'_>, EmitOptions) -> Result<Vec<OutputFile>>,
+}
+
+/// Every output, in the order in which it is written. summary.json comes last: it marks a directory as a whole run.
+pub static EMITTERS: &[Emitter] = &[
+    Emitter { name: "hotspot_table.md", doc: "Where the wall time went, then the ranked hotspots", emit: hotspot_table::emit },
+    Emitter { name: "hypothesis.md", doc: "The ledger: every hypothesis, its three angles and its label", emit: hypothesis::emit },
+    Emitter { name: "quality.md", doc: "Checks of the recordings, losses, and what was read", emit: quality::emit },
+    Emitter { name: "fingerprint.json", doc: "Host, executions and artifacts with their hashes", emit: fingerprint::emit },
+    Emitter { name: "flames/*.svg", doc: "Flame graphs: cpu, off-cpu, alloc", emit: flame::emit },
+    #[cfg(feature = "engine")]
+    Emitter { name: "tables/*.parquet", doc: "Every table that has rows", emit: parquet::emit },
+    Emitter { name: "queries/*", doc: "The queries as they ran", emit: queries },
+    Emitter { name: "summary.json", doc: "All of it for programs, bounded in size", emit: summary::emit },
+];
+
+/// All files of the run directory.
+pub fn render(run: &Run, options: EmitOptions) -> Result<Vec<OutputFile>> {
+    let view = View::new(run);
+    let mut files = Vec::new();
+    for emitter in EMITTERS {
+        files.extend((emitter.emit)(&view, options)?);
+    }
+    Ok(files)
+}
+
+/// The queries as they ran. A name that would leave the folder is flattened.
+fn queries(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
+    let file = |(name, text): &(String, String)| {
+        let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty() && *part != "." && *part != "..").collect();
+        (format!("queries/{}", parts.join("/")), text.clone().into_bytes())
+    };
+    Ok(view.run.queries.iter().map(file).collect())
+}

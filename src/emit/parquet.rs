@@ -1,0 +1,90 @@
+//! tables/*.parquet: every table that has rows, zstd, row groups of 262,144, the schema's version in the metadata.
+
+use polars::prelude::{DataFrame, PolarsResult};
+use polars_io::parquet::write::{KeyValueMetadata, ParquetCompression, ParquetWriter};
+use rayon::prelude::*;
+
+use super::{EmitOptions, OutputFile, View};
+use crate::error::{Error, Result};
+use crate::tables::{SCHEMA_VERSION, bridge};
+
+/// Rows in a row group: what one reader thread works on at a time.
+const ROW_GROUP_ROWS: usize = 262_144;
+
+pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
+    let batches = view.run.tables.batches().map_err(|error| failed("tables", &error.to_string()))?;
+    batches
+        .par_iter()
+        .map(|(name, batch)| {
+            let path = format!("tables/{name}.parquet");
+            let frame = bridge::frame(batch).map_err(|error| failed(&path, &error.to_string()))?;
+            let bytes = file(name, &frame).map_err(|error| failed(&path, &error.to_string()))?;
+            Ok((path, bytes))
+        })
+        .collect()
+}
+
+/// Writes the row groups one by one: `ParquetWriter::finish` divides evenly and would make larger ones.
+fn file(table: &str, frame: &DataFrame) -> PolarsResult<Vec<u8>> {
+    let metadata = vec![("tripod.schema".to_owned(), SCHEMA_VERSION.to_owned()), ("tripod.table".to_owned(), table.to_owned())];
+    let mut bytes = Vec::new();
+    let mut writer = ParquetWriter::new(&mut bytes)
+        .with_compression(ParquetCompression::Zstd(None))
+        .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata)))
+        .batched(frame.schema())?;
+    for start in (0..frame.height()).step_by(ROW_GROUP_ROWS) {
+        writer.write_batch(&frame.slice(start as i64, ROW_GROUP_ROWS))?;
+    }
+    writer.finish()?;
+    drop(writer);
+    Ok(bytes)
+}
+
+fn failed(path: &str, what: &str) -> Error {
+    Error::Unusable {
+        path: path.to_owned(),
+        what: format!("the table cannot be written as Parquet: {what}"),
+        advice: "this is a fault of Tripod; please report it with the input".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polars_io::SerReader;
+    use polars_io::parquet::read::ParquetReader;
+
+    use super::*;
+    use crate::emit::sample_run;
+
+    #[test]
+    fn files_carry_their_version_and_read_back() {
+        let run = sample_run::hostile();
+        let files = emit(&View::new(&run), EmitOptions::default()).unwrap();
+        assert!(files.iter().all(|(path, _)| path.starts_with("tables/") && path.ends_with(".parquet")));
+        let (_, bytes) = files.iter().find(|(path, _)| path == "tables/hotspots.parquet").unwrap();
+        let mut reader = ParquetReader::new(std::io::Cursor::new(bytes.clone()));
+        let metadata = reader.get_metadata().unwrap().clone();
+        let pairs: Vec<(String, Option<String>)> = metadata
+            .key_value_metadata()
+            .iter()
+            .flatten()
+            .map(|pair| (pair.key.clone(), pair.value.clone()))
+            .filter(|(key, _)| key.starts_with("tripod"))
+            .collect();
+        assert_eq!(pairs, [("tripod.schema".to_owned(), Some("1".to_owned())), ("tripod.table".to_owned(), Some("hotspots".to_owned()))]);
+        let frame = reader.finish().unwrap();
+        assert_eq!(frame.height(), run.tables.hotspots.len());
+        assert_eq!(frame.column("location").unwrap().str().unwrap().get(0), Some(&*run.tables.hotspots[0].location));
+    }
+
+    #[test]
+    fn row_groups_are_bounded() {
+        let mut run = crate::emit::Run::default();
+        run.tables.thread_names =
+            (0..600_000).map(|id| crate::tables::ThreadName { thread_id: id, ts_ns: None, name: "worker".into() }).collect();
+        let files = emit(&View::new(&run), EmitOptions::default()).unwrap();
+        let mut reader = ParquetReader::new(std::io::Cursor::new(files[0].1.clone()));
+        let rows: Vec<usize> = reader.get_metadata().unwrap().row_groups.iter().map(|group| group.num_rows()).collect();
+        assert_eq!(rows, [262_144, 262_144, 75_712]);
+    }
+}

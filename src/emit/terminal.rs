@@ -1,0 +1,314 @@
+//! The report on the terminal: the wall line, hotspots, threads, the ledger in short, quality, what to record next.
+//!
+//! Everything is said in words; colour only repeats it. Styles are marked with invisible characters that no escaped
+//! name can hold, so that columns are measured right, and become escape sequences (or nothing) at the end.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, presets};
+
+use super::view::{Entry, REJECTS, SUPPORTS, Slot};
+use super::{Run, View, anchor, escape, hotspot_table, number, quality, summary, wall};
+use crate::tables::{Thread, ThreadState};
+
+const HOTSPOTS_MAX: usize = 10;
+const THREADS_MAX: usize = 12;
+const COMMANDS_MAX: usize = 8;
+
+/// How to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    pub colour: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Style { colour: false, width: 120 }
+    }
+}
+
+/// Begin of bold, green, red, yellow, and the end of any. `escape::plain` leaves none of them in a name.
+const MARKS: [(char, &str); 5] = [
+    ('\u{2060}', "\u{1b}[1m"),
+    ('\u{2061}', "\u{1b}[32m"),
+    ('\u{2062}', "\u{1b}[31m"),
+    ('\u{2063}', "\u{1b}[33m"),
+    ('\u{2064}', "\u{1b}[0m"),
+];
+
+fn bold(text: &str) -> String {
+    format!("\u{2060}{text}\u{2064}")
+}
+
+fn green(text: &str) -> String {
+    format!("\u{2061}{text}\u{2064}")
+}
+
+fn red(text: &str) -> String {
+    format!("\u{2062}{text}\u{2064}")
+}
+
+fn yellow(text: &str) -> String {
+    format!("\u{2063}{text}\u{2064}")
+}
+
+/// Marks become escape sequences, or vanish.
+pub fn paint(text: &str, colour: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match MARKS.iter().find(|(mark, _)| *mark == c) {
+            Some((_, sequence)) if colour => out.push_str(sequence),
+            Some(_) => {}
+            None => out.push(c),
+        }
+    }
+    out
+}
+
+/// The report. `dir` is where the run directory lies, if it was written.
+pub fn render(run: &Run, style: Style, dir: Option<&Path>, timings: bool) -> String {
+    let view = View::new(run);
+    let mut out = format!("{}\n", bold(&wall::sentence(&run.wall_line, &|text| escape::plain(text).into_owned())));
+    if !run.target.is_empty() {
+        let _ = writeln!(out, "Target: {}", escape::plain(&run.target));
+    }
+    hotspots(&mut out, &view, style);
+    threads(&mut out, &view, style);
+    ledger(&mut out, &view, style);
+    let _ = writeln!(out, "\n{}", escape::plain(&quality::sentence(&run.tables.quality)));
+    losses(&mut out, &view);
+    record_next(&mut out, &view);
+    if timings {
+        stages(&mut out, run, style);
+    }
+    if let Some(dir) = dir {
+        let shown = escape::plain(&dir.to_string_lossy()).into_owned();
+        let _ = writeln!(out, "\nRun directory: {shown} (start with hypothesis.md; `tripod explain {shown}` says why)");
+    }
+    paint(&out, style.colour)
+}
+
+/// A table without vertical lines, as wide as the terminal at most.
+pub fn table(style: Style, header: &[&str]) -> Table {
+    let mut table = Table::new();
+    let rule = LineStyle::none().fill('-');
+    table.load_style(presets::NOTHING.header_separator(rule)).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(style.width).unwrap_or(u16::MAX).max(40));
+    table.set_header(header.iter().map(|name| bold(name)).collect::<Vec<_>>());
+    table
+}
+
+fn align_right(table: &mut Table, columns: &[usize]) {
+    for index in columns {
+        if let Some(column) = table.column_mut(*index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+fn push(out: &mut String, title: &str, table: &Table) {
+    let _ = writeln!(out, "\n{}\n{}", bold(title), table.trim_fmt());
+}
+
+fn hotspots(out: &mut String, view: &View<'_>, style: Style) {
+    let rows = &view.run.tables.hotspots;
+    if rows.is_empty() {
+        out.push_str("\nNo artifact gave a place that could be ranked.\n");
+        return;
+    }
+    let mut table = table(style, &["Rank", "Location", "Metric", "Value", "Category", "Evidence"]);
+    let name_max = (style.width / 3).max(20);
+    for row in rows.iter().take(HOTSPOTS_MAX) {
+        table.add_row([
+            row.rank.to_string(),
+            escape::terminal(&row.location, name_max),
+            escape::terminal(&row.metric, 30),
+            escape::terminal(&hotspot_table::value(row), 100),
+            escape::terminal(&row.category, 20),
+            escape::terminal(&anchor::shown(&row.anchor), name_max),
+        ]);
+    }
+    align_right(&mut table, &[0]);
+    push(out, "Hotspots", &table);
+    more(out, rows.len(), HOTSPOTS_MAX, "hotspot_table.md");
+}
+
+fn more(out: &mut String, rows: usize, shown: usize, place: &str) {
+    if rows > shown {
+        let _ = writeln!(out, "... {} more in {place}", rows - shown);
+    }
+}
+
+fn threads(out: &mut String, view: &View<'_>, style: Style) {
+    let tables = &view.run.tables;
+    let thread = |id: i32| tables.threads.iter().find(|row| row.thread_id == id);
+    let mut rows: Vec<(&ThreadState, Option<&Thread>)> = tables
+        .thread_states
+        .iter()
+        .map(|row| (row, thread(row.thread_id)))
+        .filter(|(_, thread)| thread.is_none_or(|row| row.is_target))
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    rows.sort_by_key(|(row, thread)| {
+        (view.path(Some(row.artifact_id)), std::cmp::Reverse(row.window_ns), thread.map_or(i32::MAX, |row| row.tid), row.thread_id)
+    });
+    let header = ["Thread", "Role", "Window", "On CPU", "Runnable", "Lock", "Sleep", "Fsync", "Disk", "Other", "Unknown", "File"];
+    let mut table = table(style, &header);
+    for (row, thread) in rows.iter().take(THREADS_MAX) {
+        let name = thread
+            .map_or_else(|| "?".to_owned(), |row| format!("{} {}", escape::terminal(row.name.as_deref().unwrap_or("?"), 20), row.tid));
+        let share = |ns: i64| if row.window_ns > 0 { number::share(ns as f64 / row.window_ns as f64) } else { number::ABSENT.to_owned() };
+        table.add_row([
+            name,
+            escape::terminal(&row.role, 12),
+            number::duration(row.window_ns),
+            share(row.on_cpu_ns),
+            share(row.runnable_ns),
+            share(row.lock_ns),
+            share(row.sleep_ns),
+            share(row.fsync_ns),
+            share(row.disk_ns),
+            share(row.other_ns),
+            share(row.unknown_ns),
+            escape::terminal(view.path(Some(row.artifact_id)), 24),
+        ]);
+    }
+    align_right(&mut table, &[2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    push(out, "Threads (shares of each thread's window)", &table);
+    more(out, rows.len(), THREADS_MAX, "tables/thread_states.parquet");
+}
+
+fn ledger(out: &mut String, view: &View<'_>, style: Style) {
+    let entries = view.ledger();
+    if entries.is_empty() {
+        return;
+    }
+    let mut table = table(style, &["Id", "Name", "Result", "A", "B", "C", "Site"]);
+    for entry in &entries {
+        let mut cells = vec![escape::terminal(&entry.row.hypothesis, 12), escape::terminal(&entry.row.name, 28), label(entry)];
+        cells.extend(entry.slots.iter().take(3).map(verdict));
+        cells.push(site(entry, (style.width / 3).max(20)));
+        table.add_row(cells);
+    }
+    push(out, "Hypotheses (+ supports, - rejects, ? not measured)", &table);
+}
+
+fn label(entry: &Entry<'_>) -> String {
+    let text = escape::terminal(&entry.result(), 28);
+    match super::view::rank(&entry.row.label) {
+        0 => bold(&red(&text)),
+        1 | 2 => yellow(&text),
+        _ => text,
+    }
+}
+
+/// The verdict in a word with its sign; the slot is named where it is not the column's (a fallback).
+fn verdict(slot: &Slot<'_>) -> String {
+    let text = match slot.verdict {
+        SUPPORTS => green("+ supports"),
+        REJECTS => red("- rejects"),
+        _ => "? unmeasured".to_owned(),
+    };
+    if ["A", "B", "C"].contains(&slot.name) { text } else { format!("{}: {text}", escape::terminal(slot.name, 4)) }
+}
+
+fn site(entry: &Entry<'_>, max: usize) -> String {
+    let mut out = match entry.site() {
+        Some((site, true)) => escape::terminal(site, max),
+        Some((site, false)) => format!("{}?", escape::terminal(site, max)),
+        None => String::new(),
+    };
+    if let Some(special) = &entry.row.explained_by {
+        let _ = write!(out, " (explained by {})", escape::terminal(special, 12));
+    }
+    out.trim().to_owned()
+}
+
+fn losses(out: &mut String, view: &View<'_>) {
+    let bad: Vec<_> = view.run.tables.diagnostics.iter().filter(|row| &*row.severity != "info").collect();
+    for row in bad.iter().take(4) {
+        let path = escape::terminal(view.path(row.artifact_id), 60);
+        let _ = writeln!(
+            out,
+            "{}: {path}: {} ({}x); {}",
+            escape::plain(&row.severity),
+            escape::terminal(&row.message, 200),
+            number::count(row.count),
+            escape::terminal(&row.advice, 200)
+        );
+    }
+    more(out, bad.len(), 4, "quality.md");
+}
+
+/// One line per command, with all the slots it would fill.
+fn record_next(out: &mut String, view: &View<'_>) {
+    let commands = summary::commands(&view.run.missing);
+    if commands.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", bold("Record next"));
+    for (command, rows) in commands.iter().take(COMMANDS_MAX) {
+        let slots: Vec<String> = rows.iter().map(|row| format!("{} {}", row.hypothesis, row.slot)).collect();
+        let _ = writeln!(out, "  {}\n      would settle {}", escape::plain(command), escape::terminal(&slots.join(", "), 100));
+    }
+    more(out, commands.len(), COMMANDS_MAX, "hypothesis.md");
+}
+
+fn stages(out: &mut String, run: &Run, style: Style) {
+    let mut table = table(style, &["Stage", "Wall ms", "CPU ms", "Peak"]);
+    for stage in &run.timings {
+        table.add_row([stage.name.clone(), number::count(stage.wall_ms), number::count(stage.cpu_ms), number::bytes(stage.peak_bytes)]);
+    }
+    align_right(&mut table, &[1, 2, 3]);
+    push(out, "Stages", &table);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::sample_run;
+
+    #[test]
+    fn words_without_colour_and_nothing_that_moves_the_cursor() {
+        let text = render(&sample_run::hostile(), Style::default(), Some(Path::new("tripod-out/x")), true);
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
+        assert!(!text.contains('\u{202e}'));
+        for part in [
+            "= 100.0 %",
+            "3/3 -> KERNEL",
+            "+ supports",
+            "? unmeasured",
+            "50.0 %",
+            "quality: 1 ok",
+            "heaptrack -o out ./prog | cat",
+            "tripod-out/x",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+    }
+
+    #[test]
+    fn colour_changes_nothing_but_colour() {
+        let run = sample_run::hostile();
+        let plain = render(&run, Style::default(), None, false);
+        let colour = render(&run, Style { colour: true, ..Style::default() }, None, false);
+        assert!(colour.contains("\u{1b}[31m"));
+        let mut stripped = colour;
+        for (_, sequence) in MARKS {
+            stripped = stripped.replace(sequence, "");
+        }
+        assert_eq!(stripped, plain);
+    }
+
+    #[test]
+    fn lines_of_tables_fit() {
+        let text = render(&sample_run::hostile(), Style { colour: false, width: 80 }, None, false);
+        let wide: Vec<&str> = text.lines().filter(|line| line.starts_with(' ') && line.chars().count() > 82).collect();
+        assert!(wide.is_empty(), "{wide:#?}");
+    }
+}

@@ -1,0 +1,293 @@
+//! Finding the files of a dso.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::elf::{Elf, Quality};
+use super::index::{Candidate, Index};
+use super::kallsyms::{Kallsyms, KernelId};
+use super::unwind::Table;
+use super::{Roots, base_name, build_id, is_pseudo};
+
+/// All object files that can be found. Cheap to clone, safe to share between threads; files are opened when first
+/// asked for and parsed once.
+#[derive(Debug, Clone, Default)]
+pub struct Library(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    roots: Roots,
+    index: Index,
+    found: Mutex<BTreeMap<(String, Option<String>), Slot>>,
+}
+
+type Slot = Arc<OnceLock<Arc<Found>>>;
+
+/// What was found for one dso.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The file that has the code, `.eh_frame` and true program headers.
+    pub image: Option<Arc<Elf>>,
+    /// The file that names addresses best; may be the image.
+    pub names: Option<Arc<Elf>>,
+    /// Set where no build-id could be compared: why the file was used, or why none was.
+    pub doubt: Option<String>,
+    /// Where was looked, for messages.
+    pub tried: Vec<String>,
+    unwind: OnceLock<Option<Arc<Table>>>,
+}
+
+impl Found {
+    /// Where an offset of the dso's file is loaded, as its ELF states it. `map_offset` is the recorded file offset of
+    /// the executable mapping, which helps where only a separate debug file is there.
+    pub fn svma(&self, offset: u64, map_offset: Option<u64>) -> Option<u64> {
+        self.image.as_ref().or(self.names.as_ref())?.svma(offset, map_offset)
+    }
+
+    /// The unwind table, parsed once and shared by all processes that map the dso.
+    pub(super) fn unwind_table(&self) -> Option<Arc<Table>> {
+        self.unwind.get_or_init(|| Table::read(self).map(Arc::new)).clone()
+    }
+
+    /// A label for `dsos.symbol_source`: the file that names addresses.
+    pub fn label(&self) -> Option<&str> {
+        self.names.as_ref().map(|elf| elf.label.as_str())
+    }
+}
+
+impl Library {
+    /// Looks at every file of the symbol directories. What cannot be read is passed over ([`Library::problems`]).
+    pub fn open(roots: &Roots) -> Library {
+        Library(Arc::new(Inner { index: Index::build(&roots.symbol_dirs), roots: roots.clone(), found: Mutex::default() }))
+    }
+
+    /// Files of the symbol directories that could not be used, and why.
+    pub fn problems(&self) -> &[String] {
+        &self.0.index.problems
+    }
+
+    /// The files of a dso, by its recorded path and build-id. Pseudo names are never looked up by path.
+    pub fn find(&self, path: &str, build_id: Option<&str>) -> Arc<Found> {
+        let key = (path.to_owned(), build_id.and_then(build_id::normalize));
+        let slot = {
+            let mut found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.entry(key.clone()).or_default().clone()
+        };
+        slot.get_or_init(|| Arc::new(Search::new(&self.0, &key.0).run(key.1.as_deref()))).clone()
+    }
+
+    /// The kallsyms file of a kernel.
+    pub fn kallsyms(&self, kernel: &KernelId) -> Option<Arc<Kallsyms>> {
+        let mut same = self.0.index.kallsyms.iter().filter(|file| file.id.is_same(kernel));
+        let by_id = same.clone().find(|file| file.id.build_id.is_some() && file.id.build_id == kernel.build_id);
+        by_id.or_else(|| same.next()).cloned()
+    }
+
+    /// Every kallsyms file and the kernel it is of, for messages.
+    pub fn kallsyms_files(&self) -> Vec<String> {
+        self.0.index.kallsyms.iter().map(|file| format!("{} ({})", file.label, file.id.describe())).collect()
+    }
+
+    /// The .dwo files of split DWARF with this file name.
+    pub(super) fn dwo(&self, name: &str) -> Vec<Arc<Elf>> {
+        let candidates = self.0.index.by_name.get(base_name(name)).map_or(&[][..], Vec::as_slice);
+        candidates.iter().filter(|candidate| candidate.summary.is_dwo).filter_map(|candidate| candidate.open()).collect()
+    }
+
+    /// A file by build-id alone: what dwz moved common debug information to.
+    pub(super) fn by_build_id(&self, id: &str) -> Option<Arc<Elf>> {
+        let mut search = Search::new(&self.0, "");
+        search.symbol_dirs(id);
+        search.debug_dirs(id);
+        search.names.and_then(|candidate| candidate.open())
+    }
+}
+
+/// One search for one dso.
+struct Search<'a> {
+    inner: &'a Inner,
+    /// The recorded path, without `/proc/PID/root` in front.
+    path: &'a str,
+    image: Option<Arc<Candidate>>,
+    names: Option<Arc<Candidate>>,
+    doubt: Option<String>,
+    tried: Vec<String>,
+}
+
+impl<'a> Search<'a> {
+    fn new(inner: &'a Inner, path: &'a str) -> Search<'a> {
+        Search { inner, path: without_proc_root(path), image: None, names: None, doubt: None, tried: Vec::new() }
+    }
+
+    fn run(mut self, build_id: Option<&str>) -> Found {
+        match build_id {
+            Some(id) => {
+                self.symbol_dirs(id);
+                if self.image.is_none() {
+                    self.recorded_path(id);
+                }
+                if !self.has_dwarf() {
+                    self.debug_dirs(id);
+                }
+            }
+            None => self.by_base_name(),
+        }
+        if !self.has_dwarf() {
+            self.debuglink();
+        }
+        let open = |candidate: &Option<Arc<Candidate>>| candidate.as_ref().and_then(|candidate| candidate.open());
+        Found {
+            image: open(&self.image),
+            names: open(&self.names).filter(|elf| elf.summary.quality > Quality::Nothing),
+            doubt: self.doubt,
+            tried: self.tried,
+            unwind: OnceLock::new(),
+        }
+    }
+
+    fn has_dwarf(&self) -> bool {
+        self.names.as_ref().is_some_and(|names| names.summary.quality == Quality::Dwarf)
+    }
+
+    /// A better file replaces a worse one; among equals the first stays.
+    fn offer(&mut self, candidate: &Arc<Candidate>) {
+        if candidate.summary.has_code && self.image.is_none() {
+            self.image = Some(candidate.clone());
+        }
+        if self.names.as_ref().is_none_or(|names| names.summary.quality < candidate.summary.quality) {
+            self.names = Some(candidate.clone());
+        }
+    }
+
+    fn symbol_dirs(&mut self, id: &str) {
+        let inner = self.inner;
+        match inner.index.by_id.get(id) {
+            Some(candidates) => candidates.iter().for_each(|candidate| self.offer(candidate)),
+            None if inner.roots.symbol_dirs.is_empty() => self.tried.push("no symbol directory was given".to_owned()),
+            None => self.tried.push(format!("no file with it in {}", list(&inner.roots.symbol_dirs))),
+        }
+    }
+
+    fn recorded_path(&mut self, id: &str) {
+        if !self.inner.roots.recorded_paths || is_pseudo(self.path) || !self.path.starts_with('/') {
+            return;
+        }
+        match self.file(Path::new(self.path), self.path.to_owned()) {
+            Some(candidate) if candidate.summary.build_id.as_deref() == Some(id) => self.offer(&Arc::new(candidate)),
+            Some(candidate) => {
+                let other = candidate.summary.build_id.as_deref().unwrap_or("none");
+                self.tried.push(format!("{} here is another build (build-id {other})", self.path));
+            }
+            None => self.tried.push(format!("no ELF file at {} here", self.path)),
+        }
+    }
+
+    fn debug_dirs(&mut self, id: &str) {
+        let Some((first, rest)) = id.split_at_checked(2) else { return };
+        for dir in &self.inner.roots.debug_dirs {
+            for suffix in [".debug", ""] {
+                // An id that was cut at trailing zeros is still the file's whole name in almost all cases.
+                let label = format!(".build-id/{first}/{rest}{suffix}");
+                let Some(candidate) = self.file(&dir.join(&label), label.clone()) else { continue };
+                if candidate.summary.build_id.as_deref() == Some(id) {
+                    self.offer(&Arc::new(candidate));
+                }
+            }
+            if !self.has_dwarf() {
+                self.tried.push(format!("no .build-id/{first}/{rest}.debug in {}", dir.display()));
+            }
+        }
+    }
+
+    /// The separate debug file that the image names: in the symbol directories, in the debug roots under the recorded
+    /// directory, and beside the recorded path.
+    fn debuglink(&mut self) {
+        let Some(image) = self.image.clone() else { return };
+        let Some((name, crc)) = image.summary.debuglink.clone() else { return };
+        if name.is_empty() || name.contains('/') || name.contains('\0') {
+            return;
+        }
+        let mut found: Vec<Arc<Candidate>> = self.inner.index.by_name.get(&name).cloned().unwrap_or_default();
+        let dir = Path::new(self.path).parent().and_then(|dir| dir.strip_prefix("/").ok());
+        // A recorded path may hold `..`; it stays below the debug root only without.
+        let clean = dir.filter(|dir| dir.components().all(|part| matches!(part, std::path::Component::Normal(_))));
+        if let Some(dir) = clean {
+            for root in &self.inner.roots.debug_dirs {
+                let label = dir.join(&name).to_string_lossy().into_owned();
+                found.extend(self.file(&root.join(dir).join(&name), label).map(Arc::new));
+            }
+            if self.inner.roots.recorded_paths {
+                for place in [Path::new("/").join(dir), Path::new("/").join(dir).join(".debug")] {
+                    let path = place.join(&name);
+                    found.extend(self.file(&path, path.to_string_lossy().into_owned()).map(Arc::new));
+                }
+            }
+        }
+        for candidate in &found {
+            let same = match (&candidate.summary.build_id, &image.summary.build_id) {
+                (Some(theirs), Some(ours)) => theirs == ours,
+                _ => candidate.open().is_some_and(|elf| elf.crc32() == crc),
+            };
+            if same {
+                self.offer(candidate);
+            }
+        }
+        if !self.has_dwarf() {
+            self.tried.push(format!("no {name} that its .gnu_debuglink names"));
+        }
+    }
+
+    /// Without a recorded build-id nothing can be compared: a file of the same name that the user put into a symbol
+    /// directory is used, with a doubt, where there is only one such build.
+    fn by_base_name(&mut self) {
+        if is_pseudo(self.path) {
+            self.tried.push("it stands for no file".to_owned());
+            return;
+        }
+        let inner = self.inner;
+        let name = base_name(self.path).trim_end_matches(" (deleted)");
+        let same_name: Vec<&Arc<Candidate>> =
+            inner.index.by_name.get(name).into_iter().flatten().filter(|candidate| !candidate.summary.is_dwo).collect();
+        let mut builds: Vec<Option<&str>> = same_name.iter().map(|candidate| candidate.summary.build_id.as_deref()).collect();
+        builds.sort_unstable();
+        builds.dedup();
+        match (same_name.first(), builds.as_slice()) {
+            (None, _) => {
+                self.tried.push(format!("the recording has no build-id for it, and no file named {name} is in the symbol directories"))
+            }
+            (Some(first), [build]) => {
+                self.doubt = Some(format!("named from {} by its file name alone: the recording has no build-id for it", first.label));
+                same_name.iter().for_each(|candidate| self.offer(candidate));
+                if let Some(id) = build {
+                    self.symbol_dirs(id);
+                    self.debug_dirs(id);
+                }
+            }
+            (Some(_), builds) => {
+                let text =
+                    format!("the recording has no build-id for it, and {} builds named {name} are in the symbol directories", builds.len());
+                self.doubt = Some(text.clone());
+                self.tried.push(text);
+            }
+        }
+    }
+
+    fn file(&self, path: &Path, label: String) -> Option<Candidate> {
+        Candidate::at(path, label)
+    }
+}
+
+/// perf in another mount namespace records `/proc/PID/root/usr/lib/...`; the pid means nothing later on.
+fn without_proc_root(path: &str) -> &str {
+    let Some(rest) = path.strip_prefix("/proc/") else { return path };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    match rest.get(digits..).and_then(|rest| rest.strip_prefix("/root")) {
+        Some(inside) if digits > 0 && inside.starts_with('/') => inside,
+        _ => path,
+    }
+}
+
+fn list(dirs: &[PathBuf]) -> String {
+    dirs.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(", ")
+}

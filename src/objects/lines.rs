@@ -1,0 +1,141 @@
+//! DWARF: for an address the chain of functions that were inlined there, with the line executing in each.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use addr2line::{Context, LookupContinuation, LookupResult, SplitDwarfLoad};
+use gimli::{DwarfSections, RunTimeEndian};
+use object::Object as _;
+
+use super::declarations::{Declarations, Slice};
+use super::elf::{Elf, Quality};
+use super::library::Library;
+
+/// The functions at one address, the physical one first, then what was inlined into it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chain(pub Vec<Place>);
+
+/// One function of a chain.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Linkage name, or the plain name where there is none: not demangled.
+    pub name: Option<String>,
+    /// File and line of the function's declaration.
+    pub file: Option<Arc<str>>,
+    pub declared: Option<i32>,
+    /// Line executing in this function.
+    pub line: Option<i32>,
+}
+
+/// More than any compiler inlines; a deeper chain is a damaged file.
+const DEPTH_MAX: usize = 256;
+
+type Sections<'a> = DwarfSections<Cow<'a, [u8]>>;
+
+/// The chains of addresses (svma), in their order; empty ones where the file has no DWARF or knows nothing. `Err` says
+/// what is wrong with the debug information.
+pub fn chains(elf: &Elf, library: &Library, addresses: &[u64]) -> Result<Vec<Chain>, String> {
+    if elf.summary.quality < Quality::Dwarf {
+        return Ok(vec![Chain::default(); addresses.len()]);
+    }
+    let Some((sections, endian)) = load(elf, "") else { return Err(format!("{}: headers are broken", elf.label)) };
+    let supplement = elf.summary.altlink.as_ref().and_then(|id| library.by_build_id(id));
+    let supplement = supplement.as_ref().and_then(|elf| load(elf, "")).map(|(sections, _)| sections);
+    let mut wanted = BTreeMap::new();
+    let describe = |error: gimli::Error| format!("{}: DWARF cannot be read: {error}", elf.label);
+    let first = Pass { endian, dwos: &[], wanted: &mut wanted }.run(&sections, supplement.as_ref(), addresses).map_err(describe)?;
+    // Split DWARF: which .dwo files are needed shows only while looking up; then everything is looked up again.
+    let elfs: Vec<Arc<Elf>> = wanted.values().flat_map(|path| library.dwo(path)).collect();
+    let dwos: Vec<(u64, Sections<'_>)> = elfs.iter().filter_map(|elf| load_dwo(elf)).collect();
+    if dwos.is_empty() {
+        return Ok(first);
+    }
+    Pass { endian, dwos: &dwos, wanted: &mut wanted }.run(&sections, supplement.as_ref(), addresses).map_err(describe)
+}
+
+fn load<'a>(elf: &'a Elf, suffix: &str) -> Option<(Sections<'a>, RunTimeEndian)> {
+    let file = elf.file()?;
+    let endian = if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
+    let section = |id: gimli::SectionId| -> Result<Cow<'a, [u8]>, ()> {
+        let name = if suffix.is_empty() { Some(id.name()) } else { id.dwo_name() };
+        Ok(name.map_or(Cow::Borrowed(&[][..]), |name| Elf::section(&file, name)))
+    };
+    DwarfSections::load(section).ok().map(|sections| (sections, endian))
+}
+
+/// The sections of a .dwo file and the id by which its skeleton knows it.
+fn load_dwo(elf: &Elf) -> Option<(u64, Sections<'_>)> {
+    let (sections, endian) = load(elf, ".dwo")?;
+    let id = {
+        let mut dwarf = sections.borrow(|section| Slice::new(section, endian));
+        dwarf.file_type = gimli::DwarfFileType::Dwo;
+        let header = dwarf.units().next().ok()??;
+        dwarf.unit(header).ok()?.dwo_id?.0
+    };
+    Some((id, sections))
+}
+
+/// One run over all addresses.
+struct Pass<'d, 'a> {
+    endian: RunTimeEndian,
+    dwos: &'d [(u64, Sections<'a>)],
+    /// File names of .dwo files that were missing, by id.
+    wanted: &'d mut BTreeMap<u64, String>,
+}
+
+impl<'d, 'a> Pass<'d, 'a> {
+    fn run(mut self, sections: &'d Sections<'a>, sup: Option<&'d Sections<'a>>, addresses: &[u64]) -> Result<Vec<Chain>, gimli::Error> {
+        let endian = self.endian;
+        let context = Context::from_dwarf(sections.borrow_with_sup(sup, |section| Slice::new(section, endian)))?;
+        let mut declarations = Declarations::default();
+        Ok(addresses.iter().map(|address| self.chain(&context, &mut declarations, *address)).collect())
+    }
+
+    /// A damaged unit leaves its own addresses without a chain, and no others.
+    fn chain(&mut self, context: &Context<Slice<'d>>, declarations: &mut Declarations<'d>, address: u64) -> Chain {
+        let Ok(mut frames) = self.finish(context.find_frames(address)) else { return Chain::default() };
+        let unit = self.finish(context.find_dwarf_and_unit(address));
+        let mut places = Vec::new();
+        while let Ok(Some(frame)) = frames.next() {
+            let line = frame.location.as_ref().and_then(|location| location.line);
+            let declaration = match (unit, frame.dw_die_offset) {
+                (Some(unit), Some(die)) => declarations.find(unit, die),
+                _ => Default::default(),
+            };
+            places.push(Place {
+                name: frame.function.as_ref().and_then(|function| function.raw_name().ok()).map(Cow::into_owned),
+                file: declaration.file,
+                declared: declaration.line,
+                line: line.and_then(|line| i32::try_from(line).ok()).filter(|line| *line > 0),
+            });
+            if places.len() >= DEPTH_MAX {
+                return Chain::default();
+            }
+        }
+        places.reverse();
+        Chain(places)
+    }
+
+    /// Answers what a lookup asks for until it is done.
+    fn finish<C: LookupContinuation<Buf = Slice<'d>>>(&mut self, mut lookup: LookupResult<C>) -> C::Output {
+        loop {
+            match lookup {
+                LookupResult::Output(output) => return output,
+                LookupResult::Load { load, continuation } => lookup = continuation.resume(self.load(&load)),
+            }
+        }
+    }
+
+    fn load(&mut self, load: &SplitDwarfLoad<Slice<'d>>) -> Option<Arc<gimli::Dwarf<Slice<'d>>>> {
+        let endian = self.endian;
+        let Some((_, sections)) = self.dwos.iter().find(|(id, _)| *id == load.dwo_id.0) else {
+            let path = load.path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+            self.wanted.insert(load.dwo_id.0, path);
+            return None;
+        };
+        let mut dwarf = sections.borrow(|section| Slice::new(section, endian));
+        dwarf.make_dwo(&load.parent);
+        Some(Arc::new(dwarf))
+    }
+}

@@ -1,0 +1,186 @@
+//! The symbol table of an ELF file: which function an address belongs to.
+//!
+//! Where several symbols begin at one address, the choice is the one perf makes (`symbols__fixup_duplicate` in its
+//! util/symbol.c), so that the two agree: a symbol with a size, then one that is not weak, then a global one, then
+//! the one with fewer leading underscores, then the longer name, then the first of the table.
+
+use object::elf::{SHN_ABS, SHN_UNDEF, STB_GLOBAL, STB_WEAK, STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STV_HIDDEN, STV_INTERNAL};
+use object::read::elf::{ElfFile, FileHeader, SectionHeader, Sym, SymbolTable as RawTable};
+use object::{Endianness, SectionIndex};
+
+use super::elf::Elf;
+
+/// One function of a symbol table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Symbol<'a> {
+    /// First address, as the ELF states it (svma).
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+    /// Name as it stands in the table: not demangled.
+    pub name: &'a str,
+    binding: u8,
+}
+
+/// The functions of one ELF file, by address; one per start address.
+#[derive(Debug, Default)]
+pub struct SymbolTable<'a> {
+    symbols: Vec<Symbol<'a>>,
+}
+
+impl<'a> SymbolTable<'a> {
+    /// From `.symtab`, or from `.dynsym` where there is no other. Empty where there is neither.
+    pub fn read(elf: &'a Elf) -> SymbolTable<'a> {
+        let symbols = match elf.file() {
+            Some(object::File::Elf32(file)) => collect(&file),
+            Some(object::File::Elf64(file)) => collect(&file),
+            _ => Vec::new(),
+        };
+        SymbolTable { symbols: settle(symbols) }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.symbols.is_empty()
+    }
+
+    /// The function that contains an address.
+    pub fn lookup(&self, svma: u64) -> Option<&Symbol<'a>> {
+        let after = self.symbols.partition_point(|symbol| symbol.start <= svma);
+        // A local label inside a function can hide it; a few steps back finds the one around it.
+        self.symbols.get(..after)?.iter().rev().take(16).find(|symbol| svma < symbol.end)
+    }
+
+    /// The address of a symbol by its name.
+    pub fn address(&self, name: &str) -> Option<u64> {
+        self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.start)
+    }
+}
+
+fn collect<'a, H: FileHeader<Endian = Endianness>>(file: &ElfFile<'a, H>) -> Vec<Symbol<'a>> {
+    let full = from_table(file, file.elf_symbol_table());
+    if full.is_empty() { from_table(file, file.elf_dynamic_symbol_table()) } else { full }
+}
+
+fn from_table<'a, H: FileHeader<Endian = Endianness>>(file: &ElfFile<'a, H>, table: &RawTable<'a, H>) -> Vec<Symbol<'a>> {
+    let endian = file.endian();
+    // Bit 0 of an ARM function's address says that it is Thumb code.
+    let mask = if file.elf_header().e_machine(endian) == object::elf::EM_ARM { !1 } else { !0 };
+    let mut out = Vec::new();
+    for (index, symbol) in table.enumerate() {
+        let section = symbol.st_shndx(endian);
+        if section == SHN_UNDEF {
+            continue;
+        }
+        let wanted = match symbol.st_type() {
+            STT_FUNC | STT_GNU_IFUNC => true,
+            STT_NOTYPE => section != SHN_ABS && is_code_label(file, table, symbol, index),
+            _ => false,
+        };
+        let Some(name) = symbol.name(endian, table.strings()).ok().and_then(|name| std::str::from_utf8(name).ok()) else { continue };
+        // Mapping symbols of ARM and RISC-V ($a, $d, $x, ...) are no functions.
+        if !wanted || name.is_empty() || name.starts_with('$') {
+            continue;
+        }
+        let start = symbol.st_value(endian).into() & mask;
+        let end = start.saturating_add(symbol.st_size(endian).into());
+        out.push(Symbol { start, end, name, binding: symbol.st_bind() });
+    }
+    out
+}
+
+/// A label without a type counts where it is visible and lies in a text section: assembly routines are written so.
+fn is_code_label<'a, H: FileHeader<Endian = Endianness>>(
+    file: &ElfFile<'a, H>,
+    table: &RawTable<'a, H>,
+    symbol: &H::Sym,
+    index: object::SymbolIndex,
+) -> bool {
+    let endian = file.endian();
+    if matches!(symbol.st_visibility(), STV_HIDDEN | STV_INTERNAL) {
+        return false;
+    }
+    let Ok(Some(SectionIndex(section))) = table.symbol_section(endian, symbol, index) else { return false };
+    let sections = file.elf_section_table();
+    sections.section(SectionIndex(section)).is_ok_and(|section| {
+        let name = sections.section_name(endian, section).unwrap_or(b"");
+        name.windows(4).any(|part| part == b"text") && section.sh_size(endian).into() > 0
+    })
+}
+
+/// Sorts, gives symbols without a size the room up to the next one, and keeps one symbol per address.
+fn settle(mut symbols: Vec<Symbol<'_>>) -> Vec<Symbol<'_>> {
+    symbols.sort_by_key(|symbol| symbol.start);
+    for at in 0..symbols.len() {
+        let next = symbols.get(at + 1).map(|next| next.start);
+        if let Some(symbol) = symbols.get_mut(at)
+            && symbol.end == symbol.start
+        {
+            symbol.end = next.unwrap_or_else(|| (symbol.start | 4095).saturating_add(4097));
+        }
+    }
+    let mut out: Vec<Symbol<'_>> = Vec::with_capacity(symbols.len());
+    for symbol in symbols {
+        match out.last_mut() {
+            Some(last) if last.start == symbol.start => {
+                if is_better(&symbol, last) {
+                    *last = symbol;
+                }
+            }
+            _ => out.push(symbol),
+        }
+    }
+    out
+}
+
+/// Whether the later of two symbols at one address names it better.
+fn is_better(later: &Symbol<'_>, earlier: &Symbol<'_>) -> bool {
+    let rank = |symbol: &Symbol<'_>| {
+        let underscores = symbol.name.bytes().take_while(|byte| *byte == b'_').count();
+        (
+            symbol.end > symbol.start,
+            symbol.binding != STB_WEAK,
+            symbol.binding == STB_GLOBAL,
+            std::cmp::Reverse(underscores),
+            symbol.name.len(),
+        )
+    };
+    rank(later) > rank(earlier)
+}
+
+#[cfg(test)]
+mod tests {
+    use object::elf::STB_LOCAL;
+
+    use super::*;
+
+    fn symbol(name: &str, start: u64, size: u64, binding: u8) -> Symbol<'_> {
+        Symbol { start, end: start + size, name, binding }
+    }
+
+    #[test]
+    fn aliases_are_chosen_as_perf_does() {
+        // The order of util/symbol.c: choose_best_symbol.
+        let names = |symbols: Vec<Symbol<'static>>| settle(symbols).iter().map(|symbol| symbol.name).collect::<Vec<_>>();
+        assert_eq!(names(vec![symbol("write", 16, 4, STB_WEAK), symbol("__write", 16, 4, STB_GLOBAL)]), ["__write"]);
+        assert_eq!(names(vec![symbol("a", 16, 4, STB_LOCAL), symbol("__b", 16, 4, STB_GLOBAL)]), ["__b"]);
+        assert_eq!(names(vec![symbol("__ab", 16, 4, STB_GLOBAL), symbol("_a", 16, 4, STB_GLOBAL)]), ["_a"]);
+        assert_eq!(names(vec![symbol("ab", 16, 4, STB_GLOBAL), symbol("abc", 16, 4, STB_GLOBAL)]), ["abc"]);
+        assert_eq!(names(vec![symbol("abc", 16, 4, STB_GLOBAL), symbol("abd", 16, 4, STB_GLOBAL)]), ["abc"]);
+    }
+
+    #[test]
+    fn a_symbol_without_size_reaches_to_the_next() {
+        let table = SymbolTable { symbols: settle(vec![symbol("b", 32, 8, STB_GLOBAL), symbol("a", 16, 0, STB_GLOBAL)]) };
+        assert_eq!(table.lookup(31).map(|symbol| symbol.name), Some("a"));
+        assert_eq!(table.lookup(39).map(|symbol| symbol.name), Some("b"));
+        assert_eq!(table.lookup(40), None);
+        assert_eq!(table.lookup(15), None);
+    }
+
+    #[test]
+    fn a_label_inside_a_function_does_not_cut_it() {
+        let table = SymbolTable { symbols: settle(vec![symbol("outer", 16, 64, STB_GLOBAL), symbol("label", 32, 4, STB_LOCAL)]) };
+        assert_eq!(table.lookup(34).map(|symbol| symbol.name), Some("label"));
+        assert_eq!(table.lookup(40).map(|symbol| symbol.name), Some("outer"));
+    }
+}

@@ -1,0 +1,27 @@
+//! The tests that run the whole program, in one binary: linking polars is slow.
+//!
+//! Cases are found by walking folders, so a new recording or malformed file is tested without touching code. A test that
+//! cannot run here says why and counts as ignored.
+
+mod anchors;
+mod degraded;
+mod determinism;
+mod matrix;
+mod parity;
+mod peers;
+mod removal;
+mod support;
+mod tidy;
+
+fn main() {
+    let arguments = libtest_mimic::Arguments::from_args();
+    let mut trials = tidy::trials();
+    trials.extend(matrix::trials());
+    trials.extend(removal::trials());
+    trials.extend(peers::trials());
+    trials.extend(anchors::trials());
+    trials.extend(parity::trials());
+    trials.extend(determinism::trials());
+    trials.extend(degraded::trials());
+    libtest_mimic::run(&arguments, trials).exit();
+}

@@ -1,0 +1,154 @@
+//! What nobody recorded is not measured, never rejected.
+//!
+//! For every slot of every hypothesis: with all artifacts removed that can fill it, it is not measured and N drops by
+//! exactly its support. With any single artifact removed no verdict becomes *rejects*, and N rises only where the removed
+//! one had filled a slot with rejects or inconclusive. A duplicated artifact changes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use libtest_mimic::{Completion, Failed, Trial};
+use serde_json::Value;
+
+use crate::support::{self, Outcome};
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for name in support::scenarios().into_iter().filter(|name| !name.contains('p') || name.starts_with("s4-") || name.starts_with("s6-")) {
+        let (a, b, c) = (name.clone(), name.clone(), name.clone());
+        if is_base(&name) {
+            trials.push(Trial::ignorable_test(format!("removal::single::{a}"), move || single(&a)));
+            trials.push(Trial::ignorable_test(format!("removal::slot::{b}"), move || whole_slots(&b)));
+            trials.push(Trial::ignorable_test(format!("removal::duplicate::{c}"), move || duplicate(&c)));
+        }
+    }
+    trials
+}
+
+/// s0-..., s1-..., but not the partners (s1p-...) and twins (s1r-...).
+fn is_base(name: &str) -> bool {
+    name.as_bytes().get(2) == Some(&b'-')
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct SlotState {
+    verdict: String,
+    artifacts: Vec<String>,
+}
+
+/// hypothesis -> slot letter -> state.
+type Ledger = BTreeMap<String, BTreeMap<String, SlotState>>;
+
+fn ledger(input: &Path) -> Result<Ledger, Failed> {
+    let scratch = tempfile::tempdir()?;
+    let run = support::analyze(input, scratch.path(), &[])?;
+    let summary = support::summary(&run)?;
+    let mut ledger = Ledger::new();
+    for row in summary["hypotheses"].as_array().into_iter().flatten() {
+        let id = row["id"].as_str().unwrap_or_default().to_owned();
+        let slots = row["slots"].as_object().into_iter().flatten();
+        let state = |slot: &Value| SlotState { verdict: slot["verdict"].as_str().unwrap_or_default().to_owned(), artifacts: names(slot) };
+        ledger.insert(id, slots.map(|(letter, slot)| (letter.clone(), state(slot))).collect());
+    }
+    Ok(ledger)
+}
+
+/// The artifacts behind a slot, primary and second inputs.
+fn names(slot: &Value) -> Vec<String> {
+    let many = slot["artifacts"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let one = slot["artifact"].as_str();
+    let mut names: Vec<String> = many.chain(one).map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn supports(slots: &BTreeMap<String, SlotState>) -> usize {
+    slots.values().filter(|slot| slot.verdict == "supports").count()
+}
+
+fn artifacts_of(input: &Path) -> Vec<String> {
+    let files = support::walk(input);
+    let names = files.iter().filter_map(|file| file.strip_prefix(input).ok()).map(|name| name.to_string_lossy().into_owned());
+    // Ten files of one benchmark are one recording in ten pieces: one of them stands for all.
+    names.filter(|name| name != "manifest.json" && (!name.starts_with("bench") || name.ends_with("01.json"))).collect()
+}
+
+fn single(name: &str) -> Outcome {
+    let input = support::scenario(name);
+    let before = ledger(&input)?;
+    let mut wrong = Vec::new();
+    for removed in artifacts_of(&input) {
+        let dir = support::linked(&input, &|file| file != removed)?;
+        let after = ledger(dir.path())?;
+        for (id, slots) in &after {
+            let Some(old) = before.get(id) else { continue };
+            for (letter, slot) in slots {
+                let was = old.get(letter).map(|slot| slot.verdict.as_str());
+                let same_artifact = old.get(letter).is_some_and(|was| was.artifacts == slot.artifacts);
+                if slot.verdict == "rejects" && was != Some("rejects") && same_artifact {
+                    wrong.push(format!("without {removed}: {id} {letter} became rejects (was {was:?})"));
+                }
+            }
+            let excused = old.values().any(|slot| slot.artifacts.contains(&removed) && slot.verdict != "supports");
+            if supports(slots) > supports(old) && !excused {
+                wrong.push(format!("without {removed}: {id} rose from {} to {}", supports(old), supports(slots)));
+            }
+        }
+    }
+    verdict(wrong)
+}
+
+fn whole_slots(name: &str) -> Outcome {
+    let input = support::scenario(name);
+    let before = ledger(&input)?;
+    let mut wrong = Vec::new();
+    for (id, slots) in &before {
+        for (letter, slot) in slots.iter().filter(|(_, slot)| slot.verdict == "supports") {
+            let mut removed: BTreeSet<String> = BTreeSet::new();
+            let mut now = slot.clone();
+            let mut after = before.clone();
+            // Removing what fills it lets the next alternate in; go on until nothing does.
+            for _ in 0..30 {
+                if now.artifacts.is_empty() {
+                    break;
+                }
+                removed.extend(now.artifacts.iter().cloned());
+                let dir = support::linked(&input, &|file| !removed.contains(file))?;
+                after = ledger(dir.path())?;
+                now = after
+                    .get(id)
+                    .and_then(|slots| slots.get(letter))
+                    .cloned()
+                    .unwrap_or_else(|| SlotState { verdict: String::new(), artifacts: Vec::new() });
+            }
+            let others = |ledger: &Ledger| {
+                ledger
+                    .get(id)
+                    .map_or(0, |slots| slots.iter().filter(|(other, slot)| *other != letter && slot.verdict == "supports").count())
+            };
+            if now.verdict != "not measured" {
+                wrong.push(format!("{id} {letter}: {:?} although {removed:?} are gone", now.verdict));
+            }
+            if others(&after) > others(&before) {
+                wrong.push(format!("{id} {letter}: the other slots rose when {removed:?} went"));
+            }
+        }
+    }
+    verdict(wrong)
+}
+
+fn duplicate(name: &str) -> Outcome {
+    let input = support::scenario(name);
+    let before = ledger(&input)?;
+    let dir = support::linked(&input, &|_| true)?;
+    for file in artifacts_of(&input) {
+        std::fs::copy(input.join(&file), dir.path().join(format!("zz-copy-{}", file.replace('/', "-"))))?;
+    }
+    let after = ledger(dir.path())?;
+    if before == after { Ok(Completion::Completed) } else { Err(format!("before {before:?}\nafter {after:?}").into()) }
+}
+
+fn verdict(wrong: Vec<String>) -> Outcome {
+    if wrong.is_empty() { Ok(Completion::Completed) } else { Err(wrong.join("\n").into()) }
+}

@@ -1,0 +1,152 @@
+//! Rules of the repository as tests: sizes, registries, the list of recordings, nothing that names a machine.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use libtest_mimic::{Completion, Trial};
+
+use crate::support::{self, Outcome};
+
+/// Longest source file, in lines.
+const LINES_MAX: usize = 600;
+/// Largest file, in bytes: recordings are small on purpose.
+const BYTES_MAX: u64 = 3 << 20;
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        Trial::ignorable_test("tidy::source_files_are_short", short_files),
+        Trial::ignorable_test("tidy::no_large_files", no_large_files),
+        Trial::ignorable_test("tidy::queries_are_registered", queries_are_registered),
+        Trial::ignorable_test("tidy::crates_have_one_door", one_door),
+        Trial::ignorable_test("tidy::recordings_are_listed", recordings_are_listed),
+        Trial::ignorable_test("tidy::dependencies_are_explained", dependencies_are_explained),
+    ]
+}
+
+fn verdict(wrong: Vec<String>) -> Outcome {
+    if wrong.is_empty() { Ok(Completion::Completed) } else { Err(wrong.join("\n").into()) }
+}
+
+fn sources() -> Vec<PathBuf> {
+    let project = support::project();
+    ["src", "testdata/drivers", "benches"]
+        .iter()
+        .flat_map(|dir| support::walk(&project.join(dir)))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect()
+}
+
+fn short_files() -> Outcome {
+    let mut wrong = Vec::new();
+    for path in sources() {
+        let lines = std::fs::read_to_string(&path)?.lines().count();
+        if lines > LINES_MAX {
+            wrong.push(format!("{}: {lines} lines", path.display()));
+        }
+    }
+    verdict(wrong)
+}
+
+fn no_large_files() -> Outcome {
+    let mut wrong = Vec::new();
+    let mut sum = 0;
+    for path in support::walk(&support::testdata()) {
+        let bytes = path.metadata()?.len();
+        sum += bytes;
+        if bytes > BYTES_MAX {
+            wrong.push(format!("{}: {bytes} bytes", path.display()));
+        }
+    }
+    if sum > 20 << 20 {
+        wrong.push(format!("testdata holds {sum} bytes, more than 20 MB"));
+    }
+    verdict(wrong)
+}
+
+fn queries_are_registered() -> Outcome {
+    let project = support::project();
+    let registry = std::fs::read_to_string(project.join("src/rules/mod.rs"))?;
+    let mut wrong = Vec::new();
+    for dir in ["hypotheses", "views"] {
+        for path in support::list(&project.join("queries").join(dir)) {
+            let name = path.file_name().expect("a file").to_string_lossy().into_owned();
+            if !registry.contains(&format!("{dir}/{name}")) {
+                wrong.push(format!("queries/{dir}/{name} has no line in src/rules/mod.rs"));
+            }
+        }
+    }
+    verdict(wrong)
+}
+
+/// Each external format crate is named in one folder only.
+fn one_door() -> Outcome {
+    let doors = [
+        ("linux_perf_data", "src/ingest/perf_data"),
+        ("inferno::", "src/emit/flame"),
+        ("SQLContext", "src/rules/engine"),
+        ("gimli::", "src/objects"),
+        ("addr2line::", "src/objects"),
+        ("framehop::", "src/objects"),
+        ("object::", "src/objects"),
+    ];
+    let mut wrong = Vec::new();
+    for path in sources().into_iter().filter(|path| path.starts_with(support::project().join("src"))) {
+        let text = std::fs::read_to_string(&path)?;
+        let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let short = path.strip_prefix(support::project())?.to_string_lossy().into_owned();
+        for (name, door) in doors {
+            let named = code.iter().any(|line| {
+                line.match_indices(name).any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'))
+            });
+            if named && !short.starts_with(door) {
+                wrong.push(format!("{short} names {name}, whose door is {door}"));
+            }
+        }
+    }
+    verdict(wrong)
+}
+
+/// testdata/README.md and the folder agree both ways.
+fn recordings_are_listed() -> Outcome {
+    let testdata = support::testdata();
+    let readme = std::fs::read_to_string(testdata.join("README.md"))?;
+    let listed: BTreeSet<String> =
+        readme.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next().map(str::to_owned)).collect();
+    let matches = |name: &str, pattern: &str| match pattern.split_once('*') {
+        Some((head, tail)) => name.starts_with(head) && name.ends_with(tail),
+        None => name == pattern,
+    };
+    let files: Vec<String> = ["scenarios", "truth"]
+        .iter()
+        .flat_map(|dir| support::walk(&testdata.join(dir)))
+        .filter_map(|path| Some(path.strip_prefix(&testdata).ok()?.to_string_lossy().into_owned()))
+        .collect();
+    let mut wrong: Vec<String> = Vec::new();
+    for file in &files {
+        if !listed.iter().any(|pattern| matches(file, pattern)) {
+            wrong.push(format!("{file} is not in testdata/README.md"));
+        }
+    }
+    for pattern in listed.iter().filter(|pattern| pattern.starts_with("scenarios/") || pattern.starts_with("truth/")) {
+        if !files.iter().any(|file| matches(file, pattern)) {
+            wrong.push(format!("testdata/README.md lists {pattern}, which is not there"));
+        }
+    }
+    verdict(wrong)
+}
+
+fn dependencies_are_explained() -> Outcome {
+    let manifest = std::fs::read_to_string(support::project().join("Cargo.toml"))?;
+    let mut inside = false;
+    let mut previous = "";
+    let mut wrong = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.ends_with("dependencies]");
+        } else if inside && line.contains(" = ") && !line.contains(" # ") && !previous.starts_with('#') {
+            wrong.push(format!("Cargo.toml: {line} has no word of why"));
+        }
+        previous = line;
+    }
+    verdict(wrong)
+}

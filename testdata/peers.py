@@ -1,0 +1,209 @@
+"""Compares a run's tables with what the other tools said about the same files (testdata/truth, made by truth.sh).
+
+usage: peers.py RUN SCENARIO TRUTH
+Shares no code with Tripod: reads the Parquet with polars and the other tools' text by itself.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+import polars as pl
+
+run, scenario, truth = map(pathlib.Path, sys.argv[1:4])
+wrong = []
+
+
+def table(name):
+    file = run / "tables" / f"{name}.parquet"
+    return pl.read_parquet(file) if file.exists() else None
+
+
+def text(path):
+    if path.suffix == ".zst":
+        return subprocess.run(["zstd", "-dcq", str(path)], check=True, capture_output=True).stdout.decode()
+    return path.read_text()
+
+
+def tsv(path):
+    lines = path.read_text().splitlines()
+    header = lines[0].split("\t")
+    return [dict(zip(header, line.split("\t"))) for line in lines[1:]]
+
+
+artifacts = table("artifacts")
+
+
+def artifact(path):
+    rows = artifacts.filter(pl.col("path") == path)
+    return rows["artifact_id"][0] if rows.height else None
+
+
+def kernel_text():
+    """Address of _text in the recorded kernel, from the kallsyms beside the recordings."""
+    for file in (scenario.parent / "symbols").glob("kallsyms*"):
+        if file.suffix == ".json":
+            continue
+        for line in text(file).splitlines():
+            parts = line.split()
+            if len(parts) >= 3 and parts[2] == "_text":
+                return int(parts[0], 16)
+    return None
+
+
+def check_events(stem, path):
+    events = table("events").filter(pl.col("artifact_id") == artifact(path))
+    for row in tsv(truth / f"{stem}.events.tsv"):
+        ours = events.filter(pl.col("name") == row["event"])
+        found = (ours["n"].sum(), ours["total_weight"].sum()) if ours.height else None
+        if found != (int(row["samples"]), int(row["period"])):
+            wrong.append(f"{path}: event {row['event']}: perf {row['samples']} samples, {row['period']}; ours {found}")
+
+
+def check_self(stem, path):
+    """Self weight per (dso, symbol address), not inlined, against the leaf frames of perf script."""
+    events = table("events").filter(pl.col("artifact_id") == artifact(path))
+    samples, stacks, frames, dsos = table("samples"), table("stacks"), table("frames"), table("dsos")
+    frame = {row["frame_id"]: row for row in frames.iter_rows(named=True)}
+    parent = dict(zip(stacks["stack_id"], stacks["parent_stack_id"]))
+    frame_of = dict(zip(stacks["stack_id"], stacks["frame_id"]))
+    dso_name = dict(zip(dsos["dso_id"], dsos["name"]))
+    base = kernel_text()
+    for event in events.iter_rows(named=True):
+        theirs = {}
+        for row in tsv(truth / f"{stem}.leaf.tsv"):
+            if row["event"] != event["name"]:
+                continue
+            kernel = row["dso"].startswith("[kernel")
+            named = not row["symbol"].startswith("[unknown]") and row["symbol"]
+            dso = row["dso"].rsplit("/", 1)[-1]
+            if not named:
+                key = ("unnamed", dso)
+            elif kernel:
+                key = (dso, int(row["avma"], 16) - base) if base else (dso, None)
+            else:
+                key = (dso, int(row["file_offset"], 16) if row["file_offset"] else None)
+            theirs[key] = theirs.get(key, 0) + int(row["period"])
+        ours = {}
+        costs = samples.filter(pl.col("event_id") == event["event_id"]).group_by("stack_id").agg(pl.col("weight").sum())
+        for stack, weight in costs.iter_rows():
+            node = stack
+            while node is not None and frame[frame_of[node]]["is_inlined"]:
+                node = parent[node]
+            leaf = frame[frame_of[node]] if node is not None else None
+            dso = dso_name.get(leaf["dso_id"], "?") if leaf else "?"
+            key = ("unnamed", dso) if leaf is None or leaf["symbol_rel"] is None else (dso, leaf["symbol_rel"])
+            ours[key] = ours.get(key, 0) + weight
+        total = sum(theirs.values())
+        if sum(ours.values()) != total:
+            wrong.append(f"{path}: {event['name']}: self weights sum to {sum(ours.values())}, perf's to {total}")
+        for key in sorted(set(ours) | set(theirs), key=str):
+            difference = abs(ours.get(key, 0) - theirs.get(key, 0)) / max(total, 1)
+            if difference > 0.001:
+                place = key if not isinstance(key[1], int) else (key[0], hex(key[1]))
+                wrong.append(f"{path}: {event['name']}: {place}: ours {ours.get(key, 0)}, perf {theirs.get(key, 0)} of {total}")
+
+
+def check_sched(path):
+    """Wait on closed intervals per thread within 1 % of perf sched timehist; the states sum to the window."""
+    states = table("thread_states").filter(pl.col("artifact_id") == artifact(path))
+    columns = ["on_cpu_ns", "runnable_ns", "lock_ns", "sleep_ns", "fsync_ns", "disk_ns", "other_ns", "unknown_ns"]
+    for row in states.iter_rows(named=True):
+        if sum(row[column] for column in columns) != row["window_ns"]:
+            wrong.append(f"{path}: thread {row['thread_id']}: the states do not sum to the window")
+    threads = table("threads")
+    waits = table("waits").filter(pl.col("artifact_id") == artifact(path))
+    clipped = waits.filter(pl.col("clipped")).group_by("thread_id").len()
+    clipped = dict(zip(clipped["thread_id"], clipped["len"]))
+    sums = waits.filter(~pl.col("clipped")).group_by("thread_id").agg(pl.col("dur_ns").sum())
+    sums = dict(zip(sums["thread_id"], sums["dur_ns"]))
+    targets = threads.filter((pl.col("artifact_id") == artifact(path)) & pl.col("is_target"))
+    compared = 0
+    truth_rows = {}
+    for row in tsv(truth / "sched.threads.tsv"):
+        if match := re.search(r"\[(-?\d+)(?:/-?\d+)?\]$", row["thread"]):
+            truth_rows[int(match.group(1))] = row
+    for row in targets.iter_rows(named=True):
+        theirs = truth_rows.get(row["tid"])
+        # Where switch-in events were lost, timehist counts the time until the next switch as running: not comparable.
+        if theirs is None or clipped.get(row["thread_id"], 0) > 0.02 * max(int(theirs["switches_out"]), 100):
+            continue
+        ours, wait = sums.get(row["thread_id"], 0) / 1000, int(theirs["wait_us"])
+        compared += 1
+        if abs(ours - wait) > 0.01 * max(wait, 1000):
+            wrong.append(f"{path}: thread {row['tid']}: wait {ours:.0f} us, timehist {wait} us")
+    print(f"{path}: waits of {compared} of {targets.height} threads compared with timehist")
+
+
+def check_strace(path):
+    """Rows of strace -c, exactly."""
+    ours = table("syscalls").filter(pl.col("artifact_id") == artifact(path))
+    found = {row["name"]: (row["calls"], row["errors"], row["total_ns"]) for row in ours.iter_rows(named=True)}
+    theirs = {}
+    for line in text(scenario / path).splitlines():
+        fields = line.split()
+        if len(fields) in (5, 6) and re.fullmatch(r"[\d.]+", fields[0]) and fields[-1] != "total":
+            errors = int(fields[4]) if len(fields) == 6 else None
+            theirs[fields[-1]] = (int(fields[3]), errors, round(float(fields[1]) * 1e9))
+    clean = lambda rows: {name: (calls, errors or 0, total) for name, (calls, errors, total) in rows.items()}
+    if clean(found) != clean(theirs):
+        names = [name for name in set(found) | set(theirs) if clean(found).get(name) != clean(theirs).get(name)]
+        wrong.append(f"{path}: rows differ: {sorted(names)[:5]}")
+
+
+UNIT = {"": 1, "B": 1, "K": 1e3, "M": 1e6, "G": 1e9}
+
+
+def shown(value):
+    """heaptrack_print's way of writing bytes: 72.70K."""
+    for unit in ("B", "K", "M", "G"):
+        if abs(value) < 1000 or unit == "G":
+            return f"{value}B" if unit == "B" else f"{value:.2f}{unit}"
+        value /= 1000
+
+
+def check_heaptrack(path):
+    allocations = table("allocations")
+    allocations = allocations.filter(pl.col("artifact_id") == artifact(path)) if allocations is not None else None
+    if allocations is None or not allocations.height:
+        wrong.append(f"{path}: no allocations")
+        return
+    totals = (truth / "heaptrack.txt").read_text()
+    calls = int(re.search(r"calls to allocation functions: (\d+)", totals).group(1))
+    if allocations["calls"].sum() != calls:
+        wrong.append(f"{path}: {allocations['calls'].sum()} calls, heaptrack_print {calls}")
+    temporary = int(re.search(r"temporary memory allocations: (\d+)", totals).group(1))
+    if allocations["temporary_calls"].sum() != temporary:
+        wrong.append(f"{path}: {allocations['temporary_calls'].sum()} temporary, heaptrack_print {temporary}")
+    for column, pattern in (("peak_bytes", r"peak heap memory consumption: (\S+)"), ("leaked_bytes", r"total memory leaked: (\S+)")):
+        theirs, ours = re.search(pattern, totals).group(1), shown(allocations[column].sum())
+        if theirs != ours:
+            wrong.append(f"{path}: {column} {ours}, heaptrack_print {theirs}")
+    sites = text(truth / "heaptrack.sites.txt.zst")
+    sections = {"calls": r"MOST CALLS TO ALLOCATION FUNCTIONS", "peak_bytes": r"PEAK MEMORY CONSUMERS", "leaked_bytes": r"MEMORY LEAKS"}
+    first = {"calls": r"^(\d+) calls to allocation", "peak_bytes": r"^(\S+) peak memory consumed", "leaked_bytes": r"^(\S+) leaked over"}
+    for column, title in sections.items():
+        part = re.search(title + r"\n(.*?)(?:\n\n[A-Z]{4}|\Z)", sites, re.S)
+        if not part:
+            continue
+        theirs = re.findall(first[column], part.group(1), re.M)[:10]
+        ours = allocations.sort(column, descending=True)[column].to_list()[: len(theirs)]
+        ours = [str(value) if column == "calls" else shown(value) for value in ours]
+        if ours != theirs:
+            wrong.append(f"{path}: ten largest by {column}: {ours}, heaptrack_print {theirs}")
+
+
+for path in artifacts["path"].to_list():
+    stem = path.removesuffix(".zst").removesuffix(".perf.data")
+    if (truth / f"{stem}.events.tsv").exists():
+        check_events(stem, path)
+        if (truth / f"{stem}.leaf.tsv").exists():
+            check_self(stem, path)
+        if stem == "sched" and (truth / "sched.threads.tsv").exists():
+            check_sched(path)
+    if path.startswith("strace-c"):
+        check_strace(path)
+    if path.startswith("heaptrack") and (truth / "heaptrack.txt").exists():
+        check_heaptrack(path)
+print("\n".join(wrong))
+sys.exit(1 if wrong else 0)
