@@ -23,11 +23,13 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     if !recorders.iter().any(|recorder| matches!(recorder.artifact.status.as_ref(), "complete" | "partial" | "truncated")) {
         let why: Vec<String> =
             recorders.iter().flat_map(|recorder| recorder.tables.diagnostics.iter()).take(3).map(|row| row.message.to_string()).collect();
-        return Err(Error::Request(format!(
-            "none of the {} input files could be read: {}; `tripod formats` lists what can be",
-            inputs.len(),
-            if why.is_empty() { "no files were found".to_owned() } else { why.join("; ") }
-        )));
+        // Not a request that cannot be met: exit code 3 is for this.
+        return Err(Error::Unusable {
+            path: request.paths.first().map_or_else(String::new, |path| path.display().to_string()),
+            what: format!("none of {} files could be read", inputs.len())
+                + &if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) },
+            advice: "`tripod formats` lists what can be read and how to record it".to_owned(),
+        });
     }
     stages.end("ingest");
     let manifests = ingest::manifest::manifests(&recorders);
@@ -61,7 +63,7 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
         target: format!("{named} ({})", target.reason),
         missing: missing(&judgement),
         catalogue: judgement.hypotheses.iter().map(document).collect(),
-        queries: judgement.queries,
+        queries: queries(&judgement),
         timings,
     })
 }
@@ -110,6 +112,14 @@ fn document(own: &Hypothesis) -> HypothesisDoc {
         effort: own.effort,
         slots: own.slots.iter().map(slot).collect(),
     }
+}
+
+/// The query files that ran, whole: views, quality checks and the hypotheses with those of the user.
+fn queries(judgement: &Judgement) -> Vec<(String, String)> {
+    let views = rules::VIEWS.iter().map(|(file, text)| (format!("views/{file}"), (*text).to_owned()));
+    let checks = rules::CHECKS.iter().map(|(file, text)| (format!("quality/{file}"), (*text).to_owned()));
+    let hypotheses = judgement.hypotheses.iter().map(|own| (format!("hypotheses/{}", own.file), own.text.clone()));
+    views.chain(checks).chain(hypotheses).collect()
 }
 
 /// The commands that would fill open slots, each with the reason why its slot is open.

@@ -2,6 +2,7 @@
 # Records the scenarios of testdata/scenarios anew.
 #
 #   testdata/record.sh SCENARIO [OUTDIR]    one scenario and its partner, e.g. s1
+#                                           (or several: "s1 s4")
 #   testdata/record.sh all [OUTDIR]         all of them
 #   testdata/record.sh symbols [OUTDIR]     only what names the symbols
 #   testdata/record.sh readme [OUTDIR]      only the list of files (README.md)
@@ -281,15 +282,15 @@ record_artifacts() {
 
     if wanted cpu-fp; then
         traced cpu-fp.perf.data cpu-fp.perf.data.zst perf "$work" \
-            perf record -q -F 997 -e cpu-clock --call-graph fp -o cpu-fp.perf.data --
+            perf record -q -N -F 997 -e cpu-clock --call-graph fp -o cpu-fp.perf.data --
     fi
     if wanted cpu-dwarf; then
         traced cpu-dwarf.perf.data cpu-dwarf.perf.data.zst perf "$work" \
-            perf record -q -F 199 -e cpu-clock --call-graph "dwarf,$dump" -o cpu-dwarf.perf.data --
+            perf record -q -N -F 199 -e cpu-clock --call-graph "dwarf,$dump" -o cpu-dwarf.perf.data --
     fi
     if wanted sched; then
         traced sched.perf.data sched.perf.data.zst perf "$work_sched" \
-            perf record -q -a --synth=no -m 2M -g \
+            perf record -q -N -a --synth=no -m 2M -g \
             -e sched:sched_switch --filter "'prev_comm ~ \"$bin*\" || next_comm ~ \"$bin*\"'" \
             -e sched:sched_wakeup --filter "'comm ~ \"$bin*\"'" \
             -o sched.perf.data --
@@ -435,7 +436,6 @@ record() {
     rm -rf ./*
     cp "$here/workloads/real.sql" . 2>/dev/null || true
     record_artifacts
-    release
     manifest
     "$here/truth.sh" "$dir" "$out/truth/$name"
     unset work_series work_sched work_strace work_strace_w work_calls work_heap dump offcpu offcpu_s bench_variants with_bench elfs
@@ -450,12 +450,11 @@ record_system_wide() {
     mkdir -p "$dir" "$notes"
     cd "$rec/work"
     local command
-    command="perf record -q -a --synth=no -F 499 -e cpu-clock -g -o cpu.perf.data -- sh -c '$rec/bin/s0 clean 100000 & $(argv "$work"); wait'"
+    command="perf record -q -N -a --synth=no -F 499 -e cpu-clock -g -o cpu.perf.data -- sh -c '$rec/bin/s0 clean 100000 & $(argv "$work"); wait'"
     take_turn
     clean sh -c "$command" >run.log 2>&1 9>&-
     end_turn
     keep cpu.perf.data cpu.perf.data.zst perf "$command" "$work" "" "$variant"
-    release
     manifest
     "$here/truth.sh" "$dir" "$out/truth/$name"
     unset elfs
@@ -464,9 +463,9 @@ record_system_wide() {
 scenario() {
     case $1 in
         system-wide) record_system_wide ;;
-        s1r) work_strace=200000 work_calls=2000 bench_variants=unbuffered,buffered
+        s1r) with_bench=0 work_strace=200000 work_calls=2000 bench_variants=unbuffered,buffered
             record s1r-unbuffered-rust s1r unbuffered 2000000 ;;
-        s3r) work_heap=100000 bench_variants=churn,preallocated
+        s3r) with_bench=0 work_heap=60000 bench_variants=churn,preallocated
             record s3r-allocator-rust s3r churn 55000000 ;;
         sqlite3) work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
             record real-sqlite3 sqlite3 "" 800000 ;;
@@ -475,11 +474,11 @@ scenario() {
             record s1-unbuffered-writes s1 unbuffered 6000000
             with_bench=0 work_calls=1000000 offcpu_s=1
             record s1p-buffered-writes s1 buffered 40000000 ;;
-        s2) work_calls=1500 bench_variants=convoy,sharded
+        s2) work_calls=1500 work_series=4500 bench_variants=convoy,sharded
             record s2-lock-convoy s2 convoy 9000 4
             with_bench=0 work_calls=1500 work_series=4500 offcpu=folded offcpu_s=1
             record s2p-sharded-locks s2 sharded 20000 4 ;;
-        s3) work_heap=100000 bench_variants=churn,preallocated
+        s3) work_heap=60000 bench_variants=churn,preallocated
             record s3-allocator-churn s3 churn 65000000
             with_bench=0 work_heap=100000 offcpu_s=1
             record s3p-preallocated s3 preallocated 130000000 ;;
@@ -614,10 +613,8 @@ case $what in
     symbols) build; symbols; exit ;;
 esac
 build
-if [ "$what" = all ]; then
-    for one in $scenarios; do scenario "$one"; done
-else
-    scenario "$what"
-fi
+[ "$what" != all ] || what=$scenarios
+for one in $what; do scenario "$one"; done
+release
 symbols
 readme

@@ -118,7 +118,7 @@ WITH of_class AS (
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'write_path_share' AS metric,
     COALESCE(k.total_weight, 0) AS part, c.weight AS whole, c.n AS n, c.n_eff AS n_eff, CAST(NULL AS BIGINT) AS certain,
-    'sum=samples.weight&class=WRITE_PATH' AS part_anchor, 'sum=samples.weight' AS whole_anchor
+    'sum=samples.weight&has=WRITE_PATH' AS part_anchor, 'sum=samples.weight' AS whole_anchor
 FROM cpu_events AS c
 LEFT JOIN of_class AS k ON c.event_id = k.event_id
 UNION ALL

@@ -1,5 +1,6 @@
 //! `tripod query`: SQL over a run.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -9,8 +10,9 @@ use super::frame::{self, Format};
 use super::stored::Stored;
 use super::{Outcome, columns, out, tables};
 use crate::error::{Error, Result};
+use crate::rules;
 use crate::rules::engine::Engine;
-use crate::tables::Tables;
+use crate::tables::{Reading, Tables};
 
 const HELP: &str = "Examples:
   tripod query tripod-out/run                                             which tables there are, with their columns
@@ -52,7 +54,7 @@ pub fn run(args: Args) -> Result<Outcome> {
         (None, Some(file)) => {
             let text = fs::read_to_string(file).map_err(|error| Error::Request(format!("{}: {error}", file.display())))?;
             match &args.slot {
-                Some(slot) => slot_select(&text, slot, &file.to_string_lossy())?,
+                Some(slot) => slot_select(&stored, &text, slot, &file.to_string_lossy())?,
                 None => text,
             }
         }
@@ -73,18 +75,48 @@ pub fn run(args: Args) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Runs one SELECT over the tables it names; the others are not even read.
+/// Runs one SELECT over the tables and views it names; the others are not even read.
 fn ask(stored: &Stored, statement: &str) -> Result<DataFrame> {
-    let lower = statement.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let statement = rules::strip_comments(statement);
+    let statement = statement.trim().trim_end_matches(';');
+    let mut words = words(statement);
+    let views = needed_views(stored.views(), &mut words);
     let names = stored.table_names();
     let mut frames = Vec::new();
-    for name in names.iter().filter(|name| words.contains(&name.as_str())) {
+    for name in names.iter().filter(|name| words.contains(*name)) {
         frames.push((name.clone(), stored.frame(name)?));
     }
-    Engine::plain(frames.clone())
-        .query("query", statement)
-        .map_err(|error| Error::Request(format!("{error}{}", hint(&error.to_string(), &names, &frames))))
+    let own = Tables { artifacts: stored.rows()?, executions: stored.rows()?, ..Tables::default() };
+    let mut engine = Engine::stored(frames.clone(), &own)?;
+    for (file, sql) in &views {
+        engine.view(rules::view_name(file), &format!("views/{file}"), rules::strip_comments(sql).trim().trim_end_matches(';'))?;
+    }
+    engine.query("query", statement).map_err(|error| {
+        let error = error.to_string();
+        // What follows is the engine's plan, of no use to the one who mistyped a name.
+        let short = error.split("\n\n").next().unwrap_or(&error);
+        let hint = hint(short, &names, &frames);
+        Error::Request(format!("{short}{hint}"))
+    })
+}
+
+/// The words of a statement, in lower case.
+fn words(statement: &str) -> BTreeSet<String> {
+    statement.to_lowercase().split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned).collect()
+}
+
+/// The views that `words` name, and those that these are built on; `words` grows by what they name.
+fn needed_views(views: Vec<(String, String)>, words: &mut BTreeSet<String>) -> Vec<(String, String)> {
+    let mut needed = Vec::new();
+    // A view is built on earlier ones only.
+    for (file, sql) in views.into_iter().rev() {
+        if words.contains(rules::view_name(&file)) {
+            words.extend(self::words(&rules::strip_comments(&sql)));
+            needed.push((file, sql));
+        }
+    }
+    needed.reverse();
+    needed
 }
 
 /// What an unknown column or table may have been meant to be.
@@ -125,23 +157,22 @@ fn listing(stored: &Stored) -> Result<String> {
     Ok(text)
 }
 
-/// The first SELECT of a slot of a hypothesis file: from its `-- slot: X` line on, header lines left out, up to the
-/// next slot or alternate.
-fn slot_select(text: &str, slot: &str, file: &str) -> Result<String> {
-    let begins = |line: &str, key: &str| {
-        line.trim_start().strip_prefix("--").and_then(|line| line.trim_start().strip_prefix(key)).map(str::trim).map(str::to_owned)
+/// The SELECT of a slot of a hypothesis file: of the alternate that filled it in this run, else of the first one.
+fn slot_select(stored: &Stored, text: &str, slot: &str, file: &str) -> Result<String> {
+    let hypothesis = rules::parse::hypothesis(file, text)?;
+    let letters: Vec<String> = hypothesis.slots.iter().map(|own| own.letter.to_string()).collect();
+    let found = hypothesis.slots.iter().find(|own| own.letter.to_string().eq_ignore_ascii_case(slot));
+    let Some(found) = found else {
+        return Err(Error::Request(format!("{file}: there is no slot {slot}; it has {}", letters.join(", "))));
     };
-    let letter = |line: &str| begins(line, "slot:").map(|value| value.split_whitespace().next().unwrap_or("").to_owned());
-    let mut lines = text.lines().skip_while(|line| letter(line).is_none_or(|found| !found.eq_ignore_ascii_case(slot)));
-    if lines.next().is_none() {
-        let known: Vec<String> = text.lines().filter_map(letter).collect();
-        return Err(Error::Request(format!(
-            "{file}: there is no slot {slot}; it has {}",
-            if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-        )));
-    }
-    let body: Vec<&str> = lines.take_while(|line| letter(line).is_none() && begins(line, "alternate:").is_none_or(|_| false)).collect();
-    Ok(body.join("\n"))
+    let letter = found.letter.to_string();
+    let filled = stored
+        .rows::<Reading>()?
+        .into_iter()
+        .find(|row| *row.hypothesis == hypothesis.id && *row.slot == *letter && row.alternate.is_some());
+    let filled = filled.and_then(|row| row.alternate);
+    let alternate = found.alternates.iter().find(|own| filled.as_deref() == Some(&own.name)).or_else(|| found.alternates.first());
+    alternate.map(|own| own.sql.clone()).ok_or_else(|| Error::Request(format!("{file}: slot {slot} has no SELECT")))
 }
 
 #[cfg(test)]
@@ -181,10 +212,16 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_cut_out_of_their_file() {
-        let text = "-- id: R99\n\n-- slot: A\n-- metric: x\nSELECT 1 AS one\nFROM t\n-- slot: B\n-- metric: y\nSELECT 2 AS two\n";
-        assert_eq!(slot_select(text, "a", "f").unwrap(), "-- metric: x\nSELECT 1 AS one\nFROM t");
-        assert_eq!(slot_select(text, "B", "f").unwrap(), "-- metric: y\nSELECT 2 AS two");
-        assert!(slot_select(text, "C", "f").unwrap_err().to_string().contains("it has A, B"));
+    fn views_and_slots_of_hypothesis_files_run_too() {
+        let root = tempfile::tempdir().unwrap();
+        let stored = stored(&root);
+        // The sample has one cpu event of 1204 samples, and no bare run.
+        let frame = ask(&stored, "SELECT n AS n FROM cpu_events;").unwrap();
+        assert_eq!(frame.column("n").unwrap().i64().unwrap().to_vec(), [Some(1204)]);
+        for (file, text) in rules::HYPOTHESES {
+            let slot = slot_select(&stored, text, "b", file).unwrap();
+            ask(&stored, &slot).unwrap_or_else(|error| panic!("{file}: {error}"));
+            assert!(slot_select(&stored, text, "X", file).unwrap_err().to_string().contains("it has A, B, C"), "{file}");
+        }
     }
 }

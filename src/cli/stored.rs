@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use super::columns;
 use crate::emit::{HypothesisDoc, Missing, Run};
 use crate::error::{Error, Result};
+use crate::rules;
 use crate::tables::{TableRow, Tables, Value, bridge};
 
 /// A run directory.
@@ -108,9 +109,20 @@ impl Stored {
         })
     }
 
-    /// A query as it ran, by its path below `queries/`.
-    pub fn query(&self, name: &str) -> Option<String> {
-        fs::read_to_string(self.dir.join("queries").join(name)).ok()
+    /// The views as they were when the run was made (file name, SQL), in order; those of this version where the run
+    /// kept none.
+    pub fn views(&self) -> Vec<(String, String)> {
+        let mut views: Vec<(String, String)> = fs::read_dir(self.dir.join("queries/views"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| Some((entry.file_name().to_string_lossy().into_owned(), fs::read_to_string(entry.path()).ok()?)))
+            .collect();
+        if views.is_empty() {
+            views = rules::VIEWS.iter().map(|(file, sql)| ((*file).to_owned(), (*sql).to_owned())).collect();
+        }
+        views.sort();
+        views
     }
 }
 

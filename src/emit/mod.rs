@@ -33,6 +33,8 @@ pub use run::{AlternateDoc, HypothesisDoc, Missing, Run, SlotDoc, Stage, WallLin
 pub use view::View;
 pub use write::{Overwrite, check, write};
 
+use std::collections::BTreeMap;
+
 use crate::error::Result;
 
 /// What the user may ask of the emitters.
@@ -88,11 +90,16 @@ pub fn render(run: &Run, options: EmitOptions) -> Result<Vec<OutputFile>> {
     Ok(files)
 }
 
-/// The queries as they ran. A name that would leave the folder is flattened.
+/// The queries as they ran. A name that would leave the folder is flattened; files of one name follow each other.
 fn queries(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
-    let file = |(name, text): &(String, String)| {
+    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for (name, text) in &view.run.queries {
         let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty() && *part != "." && *part != "..").collect();
-        (format!("queries/{}", parts.join("/")), text.clone().into_bytes())
-    };
-    Ok(view.run.queries.iter().map(file).collect())
+        let file = files.entry(format!("queries/{}", parts.join("/"))).or_default();
+        if !file.is_empty() {
+            file.push(b'\n');
+        }
+        file.extend_from_slice(text.as_bytes());
+    }
+    Ok(files.into_iter().collect())
 }

@@ -202,11 +202,20 @@ fn terms(tables: &Tables, row: &Row) -> Vec<(String, i64, String)> {
     {
         let Some(value) = value else { continue };
         match spec.as_deref() {
-            Some(spec) => out.extend(crate::rules::anchor::resolve(tables, artifact, term, value, spec)),
+            Some(spec) => {
+                let spec = spec.replace("@site", &site_name(tables, row));
+                out.extend(crate::rules::anchor::resolve(tables, artifact, term, value, &spec));
+            }
             None => {}
         }
     }
     out
+}
+
+/// The function a row is about, encoded for an anchor (`@site`).
+fn site_name(tables: &Tables, row: &Row) -> String {
+    let function = row.site_id.and_then(|id| usize::try_from(id).ok()).and_then(|id| tables.functions.get(id));
+    function.map_or_else(String::new, |function| crate::hotspots::encode(&function.name))
 }
 
 pub fn thresholds(tables: &mut Tables, own: &Judged) {

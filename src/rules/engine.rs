@@ -30,6 +30,13 @@ impl Engine {
         Engine { frames, log: Vec::new() }
     }
 
+    /// Tables read back from a run directory, and `admitted`, for which `tables` must have artifacts and executions.
+    pub fn stored(mut frames: Vec<(String, DataFrame)>, tables: &Tables) -> Result<Engine> {
+        let admitted = admitted(tables, &Comparability::find(tables)).map_err(|error| Error::Request(format!("admitted: {error}")))?;
+        frames.push(("admitted".to_owned(), admitted));
+        Ok(Engine::plain(frames))
+    }
+
     /// Runs one SELECT. `file` names it in messages and in the log.
     pub fn query(&mut self, file: &str, sql: &str) -> Result<DataFrame> {
         self.log.push((file.to_owned(), sql.to_owned()));
