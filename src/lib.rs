@@ -65,3 +65,4 @@ pub mod wall;
 #[cfg(feature = "engine")]
 pub use pipeline::{analyze, catalogue};
 pub use request::AnalyzeRequest;
+#[cfg(test)]

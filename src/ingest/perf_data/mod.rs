@@ -27,7 +27,6 @@ mod finish;
 mod import;
 mod maps;
 mod memory;
-mod no_unwinder;
 mod order;
 mod records;
 mod sample;
