@@ -65,4 +65,3 @@ pub mod wall;
 #[cfg(feature = "engine")]
 pub use pipeline::{analyze, catalogue};
 pub use request::AnalyzeRequest;
-#[cfg(test)]

@@ -326,8 +326,9 @@ mod tests {
         for (t, seen, n) in
             [(0.10, 0.12, 821), (0.10, 0.15, 124), (0.10, 0.20, 28), (0.25, 0.30, 272), (0.25, 0.375, 45), (0.05, 0.06, 1725)]
         {
+            // The table counts whole hits, so its n is met within a tenth.
             let lo = |n: i64| wilson(seen, n as f64).map_or(0.0, |(lo, _)| lo);
-            assert!(lo(n + 30) >= t, "t={t} seen={seen}: {}", lo(n + 30));
+            assert!(lo(n * 11 / 10) >= t, "t={t} seen={seen}: {}", lo(n * 11 / 10));
             assert!(lo(n * 9 / 10) < t, "t={t} seen={seen}: {}", lo(n * 9 / 10));
         }
         for (share, n) in [(0.01, 381.0), (0.02, 189.0), (0.05, 73.0)] {
@@ -369,7 +370,8 @@ mod tests {
             let (x, y) = (x.min(y), x.max(y));
             let (below, above) = (ramp.score(x), ramp.score(y));
             prop_assert!((0.0..=1.0).contains(&below) && (0.0..=1.0).contains(&above));
-            prop_assert!(if falling { below >= above } else { below <= above });
+            let (least, most) = if falling { (above, below) } else { (below, above) };
+            prop_assert!(least <= most);
         }
 
         /// Supports and rejects exclude each other, and both agree with the side of 0.5 that the score is on.
