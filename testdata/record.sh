@@ -484,7 +484,7 @@ scenario() {
             record s1p-buffered-writes s1 buffered 40000000 ;;
         s2) work_calls=1500 work_series=4500 bench_variants=convoy,sharded
             record s2-lock-convoy s2 convoy 5000 4
-            with_bench=0 work_calls=1500 work_series=4500 offcpu=folded offcpu_s=1
+            with_bench=0 work_calls=1500 work_series=2000 offcpu=folded offcpu_s=1
             record s2p-sharded-locks s2 sharded 20000 4 ;;
         s3) work_heap=60000 bench_variants=churn,preallocated
             record s3-allocator-churn s3 churn 65000000
