@@ -7,7 +7,7 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
         .iter()
         .map(|candidate| {
             // A name that is part of the other one is near, whatever their lengths: `weight` and `self_weight`.
-            let part = candidate.contains(&wanted) || wanted.contains(candidate);
+            let part = wanted.len().min(candidate.len()) > 2 && (candidate.contains(&wanted) || wanted.contains(candidate));
             let distance = distance(&wanted, candidate);
             (if part { distance.min(1) } else { distance }, *candidate)
         })
@@ -56,5 +56,6 @@ mod tests {
         assert_eq!(nearest("slef_weight", &known)[0], "self_weight");
         assert_eq!(nearest("weight", &known)[..2], ["self_weight", "total_weight"]);
         assert_eq!(nearest("functionid", &known)[0], "function_id");
+        assert_eq!(nearest("nme", &["n", "n_eff", "name"])[0], "name");
     }
 }

@@ -84,8 +84,13 @@ fn angle(text: &mut String, view: &View<'_>, entry: &Entry<'_>, slot: &Slot<'_>)
     }
     for row in &slot.cross_checks {
         let value = row.value.map_or_else(|| number::ABSENT.to_owned(), |value| number::value(value, row.unit.as_deref().unwrap_or("")));
-        let _ =
-            writeln!(text, "  Cross-check with {}: {value}, {}", escape::plain(view.path(row.artifact_id)), escape::plain(&row.verdict));
+        let _ = writeln!(
+            text,
+            "  Cross-check with {}: {} {value}, {}",
+            escape::plain(view.path(row.artifact_id)),
+            escape::plain(row.metric.as_deref().unwrap_or("value")),
+            escape::plain(&row.verdict)
+        );
     }
     for row in slot.sites.iter().take(5) {
         let value = row.value.map_or_else(|| number::ABSENT.to_owned(), |value| number::value(value, row.unit.as_deref().unwrap_or("")));
@@ -111,7 +116,12 @@ fn metric_lines(text: &mut String, view: &View<'_>, metric: &Metric<'_>) {
     );
     let value = row.value.map_or_else(|| "was not read".to_owned(), |value| format!("= {}", number::value(value, unit)));
     let n = row.n.map_or_else(String::new, |n| format!(", from {} observations", number::count(n)));
-    let _ = writeln!(text, "  {} {value}, interval {}{n}", part(row.metric.as_deref()), number::interval(row.lo, row.hi, unit));
+    let interval = match (row.lo, row.hi) {
+        (Some(lo), Some(hi)) if lo == hi => " (exact)".to_owned(),
+        (Some(_), Some(_)) => format!(", interval {}", number::interval(row.lo, row.hi, unit)),
+        _ => String::new(),
+    };
+    let _ = writeln!(text, "  {} {value}{interval}{n}", part(row.metric.as_deref()));
     if let Some(threshold) = metric.threshold {
         let _ = writeln!(text, "  Threshold: {}", escape::plain(&threshold_text(threshold)));
     }

@@ -93,8 +93,10 @@ fn ask(stored: &Stored, statement: &str) -> Result<DataFrame> {
     }
     engine.query("query", statement).map_err(|error| {
         let error = error.to_string();
-        let hint = hint(&error, &names, &frames);
-        Error::Request(format!("{error}{hint}"))
+        // What follows is the engine's plan, of no use to the one who mistyped a name.
+        let short = error.split("\n\n").next().unwrap_or(&error);
+        let hint = hint(short, &names, &frames);
+        Error::Request(format!("{short}{hint}"))
     })
 }
 

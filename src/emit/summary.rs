@@ -127,29 +127,15 @@ fn slot_json(view: &View<'_>, entry: &Entry<'_>, slot: &Slot<'_>) -> Value {
 
 /// Each command once, with the slots it would fill.
 fn record_next(view: &View<'_>) -> Value {
-    let commands = commands(&view.run.missing);
-    let row = |(command, slots): &(&str, Vec<&super::Missing>)| {
-        let settles: Vec<Value> = slots
-            .iter()
-            .take(LIST_MAX)
-            .map(|row| json!({"hypothesis": row.hypothesis, "slot": row.slot, "reason": text(&row.reason)}))
-            .collect();
-        json!({"command": command, "settles": settles})
+    let recordings = view.record_next();
+    let row = |recording: &super::view::Recording<'_>| {
+        let slots = recording.slots.iter().take(LIST_MAX);
+        let settles: Vec<Value> =
+            slots.map(|row| json!({"hypothesis": row.hypothesis, "slot": row.slot, "reason": text(&row.reason)})).collect();
+        json!({"command": recording.command, "settles": settles})
     };
-    let rows: Vec<Value> = commands.iter().take(LIST_MAX).map(row).collect();
-    json!({"commands": rows, "left_out": commands.len().saturating_sub(LIST_MAX)})
-}
-
-/// The commands in order of first mention.
-pub(super) fn commands(missing: &[super::Missing]) -> Vec<(&str, Vec<&super::Missing>)> {
-    let mut commands: Vec<(&str, Vec<&super::Missing>)> = Vec::new();
-    for row in missing {
-        match commands.iter_mut().find(|(command, _)| *command == row.command) {
-            Some((_, rows)) => rows.push(row),
-            None => commands.push((&row.command, vec![row])),
-        }
-    }
-    commands
+    let rows: Vec<Value> = recordings.iter().take(LIST_MAX).map(row).collect();
+    json!({"commands": rows, "left_out": recordings.len().saturating_sub(LIST_MAX)})
 }
 
 fn quality_json(view: &View<'_>) -> Value {

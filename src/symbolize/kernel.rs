@@ -20,7 +20,7 @@ pub struct Facts {
 #[derive(Clone)]
 struct Mapped {
     dso: usize,
-    /// Where the recording saw the reference symbol.
+    /// Where the recording saw the reference symbol (perf puts it into the offset), and where the mapping begins.
     addresses: [i64; 2],
 }
 
@@ -40,7 +40,7 @@ impl Facts {
             let dso = mapping.dso_id as usize;
             match tables.dsos.get(dso).map(|dso| dso.kind.as_ref()) {
                 Some("kernel") => {
-                    let addresses = [mapping.start_avma, mapping.file_offset];
+                    let addresses = [mapping.file_offset, mapping.start_avma];
                     facts.kernels.entry(mapping.artifact_id).or_insert(Mapped { dso, addresses });
                 }
                 Some("module") => {}
@@ -57,6 +57,12 @@ impl Facts {
             Some(mapped) => mapped.iter().map(|(artifact, _)| *artifact).collect(),
             None => self.releases.keys().copied().collect(),
         }
+    }
+
+    /// The address that a kernel's frames are relative to, as it was when it was recorded.
+    fn reference(&self, dso: usize) -> Option<u64> {
+        let kernel = self.kernels.values().find(|kernel| kernel.dso == dso)?;
+        kernel.addresses.iter().find(|address| **address != 0).map(|address| *address as u64)
     }
 
     /// The kernel of these artifacts, as far as they agree.
@@ -86,13 +92,13 @@ pub fn resolve(work: &Work, tables: &Tables, facts: &Facts, library: &Library) -
         id.build_id = Some(own);
     }
     let mut outcome = Outcome::default();
-    if !is_module && let Some(done) = from_vmlinux(work, dso, library, &mut outcome.notes) {
+    if !is_module && let Some(done) = from_vmlinux(work, dso, facts, library, &mut outcome.notes) {
         return Outcome { notes: outcome.notes, ..done };
     }
     let kallsyms = library.kallsyms(&id);
     let named = match &kallsyms {
         Some(kallsyms) if is_module => module(work, dso, facts, kallsyms),
-        Some(kallsyms) => kernel(work, dso, kallsyms),
+        Some(kallsyms) => kernel(work, facts, kallsyms),
         None => Err(format!("no kallsyms of it was found ({})", files(library))),
     };
     match named {
@@ -121,16 +127,23 @@ fn files(library: &Library) -> String {
     if files.is_empty() { "there is none in the symbol directories".to_owned() } else { format!("there are: {}", files.join(", ")) }
 }
 
-/// The symbol that the frames are relative to: perf names it in the kernel's mapping.
-fn reference(dso: &Dso) -> &'static str {
-    if dso.path.ends_with("_stext") { "_stext" } else { "_text" }
+/// Boot-time randomization moves kernels by multiples of this (x86-64, arm64).
+const KASLR_STEP: u64 = 2 << 20;
+
+/// Where the symbol that the frames are relative to lies in this kallsyms: `_text`, or `_stext` on machines where perf
+/// took that one. perf's record has the address that it had then; at another boot it differs by a multiple of the step.
+fn reference(address: impl Fn(&str) -> Option<u64>, label: &str, recorded: Option<u64>) -> Result<u64, String> {
+    let hidden = || format!("{label} has no address of _text: it was read with kernel.kptr_restrict, and cannot be repaired now");
+    let text = address("_text").ok_or_else(hidden)?;
+    let stext = address("_stext").unwrap_or(text);
+    let Some(recorded) = recorded.filter(|_| stext != text) else { return Ok(text) };
+    let fits = |address: &&u64| recorded.abs_diff(**address) % KASLR_STEP == 0;
+    let misfit = || format!("neither _text nor _stext of {label} fits the recorded address {recorded:#x}");
+    [text, stext].iter().find(fits).copied().ok_or_else(misfit)
 }
 
-fn kernel(work: &Work, dso: &Dso, kallsyms: &Kallsyms) -> Result<Vec<Resolved>, String> {
-    let name = reference(dso);
-    let hidden =
-        || format!("{} has no address of {name}: it was read with kernel.kptr_restrict, and cannot be repaired now", kallsyms.label);
-    let base = kallsyms.reference(name).ok_or_else(hidden)?;
+fn kernel(work: &Work, facts: &Facts, kallsyms: &Kallsyms) -> Result<Vec<Resolved>, String> {
+    let base = reference(|name| kallsyms.reference(name), &kallsyms.label, facts.reference(work.dso))?;
     Ok(work.rels.iter().map(|rel| lookup(kallsyms, base, *rel, "")).collect())
 }
 
@@ -171,10 +184,11 @@ fn lookup(kallsyms: &Kallsyms, base: u64, rel: i64, module: &str) -> Resolved {
 }
 
 /// A vmlinux with the recorded build-id knows more than kallsyms: lines and inlined functions.
-fn from_vmlinux(work: &Work, dso: &Dso, library: &Library, notes: &mut Vec<Note>) -> Option<Outcome> {
+fn from_vmlinux(work: &Work, dso: &Dso, facts: &Facts, library: &Library, notes: &mut Vec<Note>) -> Option<Outcome> {
     let found = library.find(&dso.path, Some(dso.build_id.as_deref()?));
     let names = found.names.as_deref()?;
-    let base = SymbolTable::read(&[names]).address(reference(dso))?;
+    let table = SymbolTable::read(&[names]);
+    let base = reference(|name| table.address(name), &names.label, facts.reference(work.dso)).ok()?;
     let addresses: Vec<u64> = work.rels.iter().map(|rel| base.wrapping_add(*rel as u64)).collect();
     let mut places = named(names, found.image.as_deref(), library, &addresses, notes);
     for place in &mut places {

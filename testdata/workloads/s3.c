@@ -31,8 +31,11 @@ static inline uint64_t next_random(void)
     return state;
 }
 
+/* A new node for the slot; whatever was there goes. */
 __attribute__((noinline)) static struct node *new_node(size_t slot, size_t size)
 {
+    if (!pool)
+        free(table[slot]);
     struct node *n = pool ? (struct node *)(pool + slot * LARGEST) : malloc(size);
     if (!n)
         abort();
@@ -54,12 +57,9 @@ int main(int argc, char **argv)
     for (long i = 0; i < steps; i++) {
         uint64_t r = next_random();
         size_t slot = (r >> 20) % SLOTS;
-        if (table[slot]) {
-            sum += table[slot]->size;
-            if (!pool)
-                free(table[slot]);
-        }
-        table[slot] = new_node(slot, 16 + (r & 1023));
+        size_t size = 16 + (r & 1023);
+        table[slot] = new_node(slot, size);
+        sum += size;
     }
     printf("%llu\n", (unsigned long long)sum);
     for (size_t slot = 0; slot < SLOTS && !pool; slot++)

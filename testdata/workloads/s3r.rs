@@ -11,17 +11,21 @@ struct Node {
     payload: Vec<u8>,
 }
 
+/// A new node in the slot; whatever was there goes.
 #[inline(never)]
-fn new_node(size: usize, tag: u8) -> Node {
+fn new_node(slot: &mut Option<Node>, size: usize, tag: u8) {
+    *slot = None;
     let mut payload = Vec::with_capacity(size);
     payload.push(tag);
-    Node { payload }
+    *slot = Some(Node { payload });
 }
 
 #[inline(never)]
-fn reuse_node(node: &mut Node, tag: u8) {
-    node.payload.clear();
-    node.payload.push(tag);
+fn reuse_node(slot: &mut Option<Node>, tag: u8) {
+    if let Some(node) = slot {
+        node.payload.clear();
+        node.payload.push(tag);
+    }
 }
 
 fn main() {
@@ -33,7 +37,10 @@ fn main() {
     };
     let preallocated = variant == "preallocated";
     let first = if preallocated { LARGEST } else { 16 };
-    let mut table: Vec<Node> = (0..SLOTS).map(|_| new_node(first, 0)).collect();
+    let mut table: Vec<Option<Node>> = (0..SLOTS).map(|_| None).collect();
+    for slot in &mut table {
+        new_node(slot, first, 0);
+    }
     let mut state = 88_172_645_463_325_252u64;
     let mut sum = 0u64;
     for _ in 0..steps {
@@ -41,11 +48,12 @@ fn main() {
         state ^= state >> 7;
         state ^= state << 17;
         let slot = (state >> 20) as usize % SLOTS;
-        sum += u64::from(table[slot].payload[0]);
+        let size = 16 + (state & 1023) as usize;
+        sum += size as u64;
         if preallocated {
             reuse_node(&mut table[slot], state as u8);
         } else {
-            table[slot] = new_node(16 + (state & 1023) as usize, state as u8);
+            new_node(&mut table[slot], size, state as u8);
         }
     }
     println!("{sum}");
