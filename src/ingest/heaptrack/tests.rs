@@ -88,21 +88,28 @@ fn torn_lines_are_counted_and_damage_is_survived() {
 /// round; nameless frames are `?`.
 type ByStack = BTreeMap<Vec<String>, i64>;
 
+/// Functions at which heaptrack_print ends a stack, where they are the innermost of their address.
+const STOPS: [&str; 3] = ["main", "__libc_start_main", "__static_initialization_and_destruction_0"];
+const NEWS: [&str; 2] = ["operator new(unsigned long)", "operator new[](unsigned long)"];
+
 /// As heaptrack_print shows stacks: from the innermost `main` inwards, without `operator new` at the end.
 fn ours(tables: &Tables, cost: fn(&Allocation) -> i64) -> ByStack {
     let mut found = ByStack::new();
     for row in tables.allocations.iter().filter(|row| cost(row) != 0) {
         let mut names = Vec::new();
         let mut stack = row.stack_id;
+        let (mut is_innermost, mut is_new, mut is_last) = (true, false, false);
         while let Some(node) = stack.and_then(|id| tables.stacks.get(id as usize)) {
             let frame = &tables.frames[node.frame_id as usize];
             let name = frame.function_id.map_or("?", |id| &tables.functions[id as usize].name);
-            stack = node
-                .parent_stack_id
-                .filter(|_| !["main", "__libc_start_main", "__static_initialization_and_destruction_0"].contains(&name));
-            if !(names.is_empty() && ["operator new(unsigned long)", "operator new[](unsigned long)"].contains(&name)) {
+            is_last |= is_innermost && STOPS.contains(&name);
+            is_new |= is_innermost && names.is_empty() && NEWS.contains(&name);
+            if !is_new {
                 names.push(name.to_owned());
             }
+            is_innermost = !frame.is_inlined;
+            is_new &= frame.is_inlined;
+            stack = node.parent_stack_id.filter(|_| frame.is_inlined || !is_last);
         }
         names.sort();
         *found.entry(names).or_default() += cost(row);
