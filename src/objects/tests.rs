@@ -203,3 +203,49 @@ fn broken_files_name_nothing_and_break_nothing() {
         let _ = found.unwind_table();
     }
 }
+
+#[test]
+fn a_short_build_id_is_found_as_perf_pads_it() {
+    let Some(made) = Made::new() else { return };
+    let dir = made.dir.path().join("short");
+    std::fs::create_dir(&dir).unwrap();
+    // A058: the linker writes 8 bytes, perf records 20.
+    if gcc(&dir, "short", SOURCE, &["-Wl,--build-id=0xe92f46d2108b8df2"]).is_none() {
+        return;
+    }
+    let found = library(&[&dir], &[]).find("/bin/short", Some("e92f46d2108b8df2000000000000000000000000"));
+    assert_eq!(label(&found.image), Some("short"));
+    assert_eq!(found.doubt, None);
+}
+
+#[test]
+fn common_debug_information_that_dwz_moved_is_followed() {
+    let Some(made) = Made::new() else { return };
+    let dir = made.dir.path().join("dwz");
+    std::fs::create_dir(&dir).unwrap();
+    // Two programs with the same inline function, long enough for dwz to move it.
+    let shared = "struct s { int a, b, c, d, e, f; };\nstatic inline __attribute__((always_inline)) int shared_one(volatile struct s *s) \
+                  { s->a++; s->b++; s->c++; s->d++; s->e++; return s->f; }\n";
+    for (name, body) in [
+        ("one", "int one(volatile struct s *s) { return shared_one(s); }"),
+        ("two", "int two(volatile struct s *s) { return shared_one(s) + 2; }"),
+    ] {
+        std::fs::write(dir.join("shared.h"), shared).unwrap();
+        let source = format!("#include \"shared.h\"\n{body}\nint main(void) {{ return 0; }}\n");
+        if gcc(&dir, name, &source, &["-O2", "-g", "-Wl,--build-id=sha1"]).is_none() {
+            return;
+        }
+    }
+    if run("dwz", &["-m", "common.debug", "one", "two"], &dir).is_none() {
+        eprintln!("skipped: no dwz");
+        return;
+    }
+    let library = library(&[&dir], &[]);
+    let found = library.find("/bin/one", build_id(&dir, "one").as_deref());
+    let names = found.names.as_ref().expect("found");
+    assert!(names.summary.altlink.is_some());
+    let one = nm(&dir, "one", "one").unwrap();
+    let chains = chains(names, &library, &[one + 1]).unwrap();
+    let inner = chains[0].0.last().and_then(|place| place.name.as_deref());
+    assert_eq!(inner, Some("shared_one"));
+}
