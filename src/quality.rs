@@ -26,6 +26,8 @@ pub struct Check {
     /// Sentence with {value}, {percent}, {part} and {whole}.
     pub message: String,
     pub unchecked: String,
+    /// What it does where it cannot be checked; none by default.
+    pub unchecked_effect: String,
     pub advice: String,
     pub source: String,
     pub sql: String,
@@ -173,6 +175,7 @@ fn check(block: &mut Block<'_>, file: &str, text: &str, levels: Vec<Level>, sql:
         levels,
         message: block.text("message")?,
         unchecked: block.text("unchecked")?,
+        unchecked_effect: block.optional("unchecked_effect")?.map_or_else(|| "none".to_owned(), |entry| entry.value),
         advice: block.text("advice")?,
         source: block.text("source")?,
         sql,
@@ -225,7 +228,9 @@ fn row(check: &Check, artifact: Option<i32>, part: Option<i64>, whole: Option<i6
     let level =
         value.and_then(|value| check.levels.iter().rev().find(|level| if level.above { value > level.bound } else { value < level.bound }));
     let (status, effect) = match (value, level) {
-        (None, _) => ("not checkable", "none"),
+        // Nothing to check at all has no effect either.
+        (None, _) if artifact.is_none() => ("not checkable", "none"),
+        (None, _) => ("not checkable", check.unchecked_effect.as_str()),
         (_, None) => ("ok", "none"),
         (_, Some(level)) => (level.status.as_str(), level.effect.as_str()),
     };
@@ -256,6 +261,9 @@ fn comparisons(tables: &Tables, comparability: &Comparability) -> Vec<Quality> {
     let reference = comparability.signature.as_deref().unwrap_or("unknown");
     for artifact in &tables.artifacts {
         let standing = comparability.standing_of(artifact.artifact_id);
+        if artifact.kind.as_ref() == "manifest" {
+            continue;
+        }
         let (status, message) = match standing {
             Standing::Same | Standing::Unusable => continue,
             Standing::Unknown => ("not checkable", format!("nothing says which command it recorded; taken for one of `{reference}`")),

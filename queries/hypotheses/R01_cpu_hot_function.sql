@@ -54,7 +54,8 @@ WITH blocked AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(wait_ns) AS BIGINT) AS wait_ns, CAST(SUM(n) AS BIGINT) AS n FROM off_cpu_reasons GROUP BY artifact_id
 )
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'blocked_share' AS metric,
-    COALESCE(w.wait_ns, 0) AS part, o.lived_ns AS whole, COALESCE(w.n, 0) AS n, 'sum=waits.dur_ns' AS part_anchor, 'sum=artifacts.window_ns' AS whole_anchor
+    COALESCE(w.wait_ns, 0) AS part, o.lived_ns AS whole, COALESCE(w.n, 0) AS n, o.lives AS scale_down, 'sum=waits.dur_ns' AS part_anchor,
+    o.anchor AS whole_anchor
 FROM off_cpu AS o
 LEFT JOIN blocked AS w ON o.artifact_id = w.artifact_id
 -- alternate: busy CPU

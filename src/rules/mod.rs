@@ -71,10 +71,22 @@ pub const HYPOTHESES: &[(&str, &str)] = embedded!("hypotheses":
     "R25_io_small_write.sql",
     "R27_io_fsync_bound.sql",
     "R29_sys_kernel_time.sql",
+    "R32_lock_contention.sql",
+    "R34_sched_sleep_bound.sql",
 );
 
 /// One file per quality check, in order of id.
 pub const CHECKS: &[(&str, &str)] = embedded!("quality":
+    "Q01_too_few_samples.sql",
+    "Q05_interrupt_sinks.sql",
+    "Q06_sample_deficit.sql",
+    "Q09_unknown_symbols.sql",
+    "Q11_lost_callers.sql",
+    "Q16_strangers.sql",
+    "Q20_strace_clock.sql",
+    "Q21_tracer_distortion.sql",
+    "Q22_tracer_coverage.sql",
+    "Q29_surroundings.sql",
 );
 
 /// What the user asked of the rules.

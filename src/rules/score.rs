@@ -286,3 +286,145 @@ impl Verdict {
         self.reason.as_deref()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bounds(reject: f64, support: f64, saturate: f64, scale: Scale) -> Bounds {
+        let bound = |value| Bound { value, per_factor: false };
+        Bounds { reject: bound(reject), support: bound(support), saturate: bound(saturate), scale }
+    }
+
+    /// 10 %, the default threshold of shares (rules.md 3.0).
+    fn share() -> Ramp {
+        bounds(0.02, 0.10, 0.50, Scale::Linear).at(1.0)
+    }
+
+    fn wilson_reading(part: i64, whole: i64) -> Option<Reading> {
+        Reading::measure(&Raw { part, whole, n: whole, ..Raw::default() }, Interval::Wilson, 1.0)
+    }
+
+    /// Published points: rules.md 2.1. The first three by hand, the last two by log10.
+    #[test]
+    fn the_ramp_goes_through_its_three_points() {
+        for (value, score) in [(0.02, 0.0), (0.10, 0.5), (0.50, 1.0), (0.06, 0.25), (0.30, 0.75), (0.0, 0.0), (0.9, 1.0)] {
+            assert!((share().score(value) - score).abs() < 1e-9, "{value}");
+        }
+        let falling = bounds(4096.0, 512.0, 32.0, Scale::Log10).at(1.0);
+        for (value, score) in [(4096.0, 0.0), (512.0, 0.5), (32.0, 1.0), (128.0, 0.75), (1e6, 0.0), (0.0, 1.0)] {
+            assert!((falling.score(value) - score).abs() < 1e-9, "{value}: {}", falling.score(value));
+        }
+    }
+
+    /// rules.md 2.2, computed there with 95 % Wilson: the smallest n at which a seen share supports `t`, and the n from
+    /// which 0 hits reject.
+    #[test]
+    fn minimum_samples_as_in_the_table_of_the_scoring_model() {
+        for (t, seen, n) in
+            [(0.10, 0.12, 821), (0.10, 0.15, 124), (0.10, 0.20, 28), (0.25, 0.30, 272), (0.25, 0.375, 45), (0.05, 0.06, 1725)]
+        {
+            // The table counts whole hits, so its n is met within a tenth.
+            let lo = |n: i64| wilson(seen, n as f64).map_or(0.0, |(lo, _)| lo);
+            assert!(lo(n * 11 / 10) >= t, "t={t} seen={seen}: {}", lo(n * 11 / 10));
+            assert!(lo(n * 9 / 10) < t, "t={t} seen={seen}: {}", lo(n * 9 / 10));
+        }
+        for (share, n) in [(0.01, 381.0), (0.02, 189.0), (0.05, 73.0)] {
+            assert!(wilson(0.0, n).is_some_and(|(_, hi)| hi <= share + 1e-4), "{share}");
+            assert!(wilson(0.0, n * 0.9).is_some_and(|(_, hi)| hi > share), "{share}");
+        }
+    }
+
+    #[test]
+    fn a_slot_is_its_least_metric() {
+        let of = |part, whole| Verdict::of(&wilson_reading(part, whole).unwrap(), &share(), 100);
+        let (yes, no, unsure) = (of(900, 1000), of(0, 1000), of(60, 1000));
+        assert_eq!((yes.word(), no.word(), unsure.word()), (Word::Supports, Word::Rejects, Word::NotMeasured));
+        assert_eq!(Verdict::least([&yes, &yes]).word(), Word::Supports);
+        assert_eq!(Verdict::least([&yes, &unsure]).word(), Word::NotMeasured);
+        assert_eq!(Verdict::least([&yes, &unsure, &no]).word(), Word::Rejects);
+        assert_eq!(Verdict::least([]).word(), Word::NotMeasured);
+        assert_eq!(yes.demoted("Q01").word(), Word::NotMeasured);
+    }
+
+    #[test]
+    fn nothing_read_is_no_reading() {
+        assert_eq!(wilson_reading(1, 0), None);
+        assert_eq!(Reading::measure(&Raw { part: 1, whole: 2, n: 9, ..Raw::default() }, Interval::Given, 1.0), None);
+        assert_eq!(Reading::measure(&Raw { part: 5, whole: 2, n: 9, ..Raw::default() }, Interval::Wilson, 1.0), None);
+    }
+
+    fn scale() -> impl Strategy<Value = Scale> {
+        prop_oneof![Just(Scale::Linear), Just(Scale::Log10)]
+    }
+
+    proptest! {
+        /// More of what is bad never lowers a score, less of it never raises one.
+        #[test]
+        fn scores_are_monotone(low in 1e-6..1e6_f64, a in 1.01..100.0_f64, b in 1.01..100.0_f64, scale in scale(),
+                               x in 0.0..1e9_f64, y in 0.0..1e9_f64, falling: bool) {
+            let (r, t, s) = (low, low * a, low * a * b);
+            let ramp = if falling { bounds(s, t, r, scale) } else { bounds(r, t, s, scale) }.at(1.0);
+            let (x, y) = (x.min(y), x.max(y));
+            let (below, above) = (ramp.score(x), ramp.score(y));
+            prop_assert!((0.0..=1.0).contains(&below) && (0.0..=1.0).contains(&above));
+            let (least, most) = if falling { (above, below) } else { (below, above) };
+            prop_assert!(least <= most);
+        }
+
+        /// Supports and rejects exclude each other, and both agree with the side of 0.5 that the score is on.
+        #[test]
+        fn words_agree_with_scores(part in 0..5_000_i64, extra in 0..5_000_i64, min_n in 0..200_i64) {
+            let whole = part + extra;
+            let Some(reading) = wilson_reading(part, whole) else { return Ok(()) };
+            prop_assert!(reading.lo() <= reading.value() && reading.value() <= reading.hi());
+            let verdict = Verdict::of(&reading, &share(), min_n);
+            match verdict.word() {
+                Word::Supports => prop_assert!(verdict.score().unwrap() >= 0.5),
+                Word::Rejects => prop_assert!(verdict.score().unwrap() <= 1e-12),
+                Word::NotMeasured => prop_assert!(verdict.reason().is_some()),
+            }
+        }
+
+        /// More samples at the same share never turn supports into anything else, nor rejects.
+        #[test]
+        fn more_samples_keep_a_word(part in 0..1_000_i64, extra in 1..1_000_i64, times in 2..50_i64) {
+            let whole = part + extra;
+            let word = |times: i64| wilson_reading(part * times, whole * times).map(|own| Verdict::of(&own, &share(), 100).word());
+            let (few, many) = (word(1).unwrap(), word(times).unwrap());
+            prop_assert!(few == Word::NotMeasured || few == many, "{few} became {many}");
+        }
+
+        /// All periods times a constant: the same verdict, whatever the constant.
+        #[test]
+        fn scaling_weights_changes_nothing(part in 0..100_000_i64, extra in 1..100_000_i64, n in 1..5_000_i64, times in 1..10_000_i64) {
+            let read = |times: i64| {
+                let raw = Raw { part: part * times, whole: (part + extra) * times, n, n_eff: Some(n as f64 * 0.8), ..Raw::default() };
+                let reading = Reading::measure(&raw, Interval::Wilson, 1.0).unwrap();
+                Verdict::of(&reading, &share(), 100)
+            };
+            let (one, other) = (read(1), read(times));
+            prop_assert_eq!(one.word(), other.word());
+            prop_assert!((one.score().unwrap() - other.score().unwrap()).abs() < 1e-9);
+        }
+
+        /// What a tool lost, and a loud neighbour, only widen.
+        #[test]
+        fn doubt_only_widens(part in 0..10_000_i64, whole in 1..10_000_i64, lost in 0.0..0.5_f64, widen in 0.0..0.2_f64) {
+            let read = |lost, widen| Reading::measure(&Raw { part, whole, n: whole, lost, widen, ..Raw::default() }, Interval::Complete, 1.0).unwrap();
+            let (sure, unsure) = (read(0.0, 0.0), read(lost, widen));
+            prop_assert!(unsure.lo() <= sure.lo() && unsure.hi() >= sure.hi());
+        }
+
+        /// Neither absence nor a demotion ever rejects.
+        #[test]
+        fn only_readings_reject(part in 0..1_000_i64, whole in 1..1_000_i64, reason in ".{0,20}") {
+            prop_assert_eq!(Verdict::not_measured(reason.as_str()).word(), Word::NotMeasured);
+            if let Some(reading) = wilson_reading(part.min(whole), whole) {
+                prop_assert_eq!(Verdict::of(&reading, &share(), 0).demoted(reason.as_str()).word(), Word::NotMeasured);
+            }
+        }
+    }
+}

@@ -62,7 +62,7 @@ fn waits(recorder: &Recorder) -> Vec<(i64, Option<&str>, i64)> {
 #[test]
 fn blocks_of_offcputime() {
     let recorder = read_text(read, BLOCKS);
-    assert_eq!(waits(&recorder), [(1_976_517_000, Some("DOM Worker 7"), 16), (14_000, Some("sl"), 25)]);
+    assert_eq!(waits(&recorder), [(1_976_517_000, Some("DOM Worker 7"), 16), (14_000, Some("sl"), 26)]);
     let expected = [
         "main;?;clock_nanosleep;[entry_SYSCALL_64_after_hwframe];[do_syscall_64];[do_nanosleep];[schedule];[__schedule]",
         "update_one_slot;[asm_sysvec_apic_timer_interrupt];[irqentry_exit_to_user_mode];[schedule];[__schedule]",

@@ -28,6 +28,9 @@ pub fn sniff(head: &[u8]) -> bool {
         if line.trim().is_empty() || line.starts_with(" > ") || line.contains("strace: ") {
             continue;
         }
+        if calls + stamped > 0 && strace_summary::is_header(&line) {
+            break;
+        }
         let parsed = line::parse(&line);
         match parsed.body {
             Body::Call { .. } | Body::Resumed { .. } | Body::Begin { is_marked: true, .. } if parsed.stamp.is_some() => stamped += 1,
