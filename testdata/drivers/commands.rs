@@ -154,7 +154,8 @@ fn explain_says_why() -> Outcome {
 fn no_colour_in_a_pipe() -> Outcome {
     let scratch = Scratch::new()?;
     let input = scratch.input.to_string_lossy().into_owned();
-    let output = Command::new(env!("CARGO_BIN_EXE_tripod")).args(["analyze", &input, "-o", &scratch.path("run")]).env_remove("NO_COLOR").output()?;
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_tripod")).args(["analyze", &input, "-o", &scratch.path("run")]).env_remove("NO_COLOR").output()?;
     if output.stdout.contains(&0x1b) {
         return Err("an escape sequence reached a pipe".into());
     }
