@@ -72,11 +72,15 @@ def plain(name):
 def functions():
     dsos = {row["dso_id"]: row for row in table("dsos").iter_rows(named=True)}
     out = {}
-    for row in table("functions").iter_rows(named=True):
+    rows = list(table("functions").iter_rows(named=True))
+    in_runtime = {row["name"] for row in rows if row["dso"] and runtime(row["dso"])}
+    for row in rows:
         kernel = dsos.get(row["dso_id"], {}).get("kind") in ("kernel", "module", "bpf")
         name = plain(row["name"])
         own = {c for c, dso, fits in by_class if (dso == "any" or (dso == "kernel") == kernel) and fits(name)}
-        out[row["function_id"]] = (row["name"], own, bool(not kernel and row["dso"] and runtime(row["dso"])))
+        # offcputime and bpftrace print no dso: what another artifact found in the runtime is there too.
+        of_runtime = runtime(row["dso"]) if row["dso"] else row["name"] in in_runtime
+        out[row["function_id"]] = (row["name"], own, bool(not kernel and of_runtime))
     return out
 
 

@@ -2,6 +2,8 @@
 //!
 //! The patterns are data: queries/symbol_classes.json. User classes never look at kernel dsos and the other way round.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use super::paths::path;
@@ -121,12 +123,11 @@ impl Classes {
     pub fn mark(&self, tables: &Tables) -> Marks {
         let kernel: Vec<bool> = tables.functions.iter().map(|row| is_kernel(tables, row)).collect();
         let bits = tables.functions.iter().zip(&kernel).map(|(row, kernel)| self.bits_of(row, *kernel)).collect();
-        let runtime = tables
-            .functions
-            .iter()
-            .zip(&kernel)
-            .map(|(row, kernel)| !kernel && row.dso.as_deref().is_some_and(|dso| self.is_runtime_dso(dso)))
-            .collect();
+        let of_runtime = |row: &Function| row.dso.as_deref().is_some_and(|dso| self.is_runtime_dso(dso));
+        let names: BTreeSet<&str> = tables.functions.iter().filter(|row| of_runtime(row)).map(|row| row.name.as_ref()).collect();
+        // offcputime and bpftrace print no dso: what another artifact found in the runtime is there too.
+        let runtime = |(row, kernel): (&Function, &bool)| !kernel && (of_runtime(row) || row.dso.is_none() && names.contains(&*row.name));
+        let runtime = tables.functions.iter().zip(&kernel).map(runtime).collect();
         Marks { bits, runtime }
     }
 

@@ -53,10 +53,6 @@ impl<'a> Bytes<'a> {
         self.rest
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.rest.is_empty()
-    }
-
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.rest.split_first_chunk::<N>()?;
         self.rest = rest;

@@ -103,17 +103,6 @@ fn short_options(options: &str, command: &mut PerfCommand) -> bool {
     false
 }
 
-/// The words as one could type them into a POSIX shell.
-pub fn quote(words: &[String]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./_-".contains(c);
-    let quoted = words.iter().map(|word| match word.as_str() {
-        "" => "''".to_owned(),
-        word if word.chars().all(plain) => word.to_owned(),
-        word => format!("'{}'", word.replace('\'', r"'\''")),
-    });
-    quoted.collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,11 +131,5 @@ mod tests {
             assert_eq!(command.argv.join(" "), program, "{line}");
             assert_eq!(command.system_wide, system_wide, "{line}");
         }
-    }
-
-    #[test]
-    fn words_survive_a_shell() {
-        let words = ["a b", "it's", "", "x=1"].map(str::to_owned);
-        assert_eq!(quote(&words), r"'a b' 'it'\''s' '' x=1");
     }
 }

@@ -1,5 +1,7 @@
 //! What each attr counts: its name, and the mechanism and probe behind it.
 
+use std::sync::Arc;
+
 use linux_perf_data::linux_perf_event_reader::constants::*;
 
 use super::attr::Attr;
@@ -12,7 +14,7 @@ pub struct EventInfo {
     /// Its row; `None` for the dummy events that perf opens only to hear of maps and forks.
     pub event_id: Option<i32>,
     /// A scheduler tracepoint that becomes waits instead of samples.
-    pub sched: Option<SchedEvent>,
+    pub sched: Option<Arc<SchedEvent>>,
     /// `sched:*`: kept out of `samples` unless asked for.
     pub is_sched: bool,
     /// Weight of a sample that does not carry a period.
@@ -68,7 +70,7 @@ pub fn describe(attr: &Attr, formats: &Formats) -> (NewEvent, EventInfo) {
     };
     let info = EventInfo {
         event_id: None,
-        sched: (attr.kind == PERF_TYPE_TRACEPOINT).then(|| formats.sched_event(attr.config)).flatten(),
+        sched: (attr.kind == PERF_TYPE_TRACEPOINT).then(|| formats.sched_event(attr.config)).flatten().map(Arc::new),
         is_sched: attr.kind == PERF_TYPE_TRACEPOINT && name.starts_with("sched:"),
         default_weight: if is_frequency { 1 } else { asked.max(1) },
         max_stack: if attr.max_stack == 0 { MAX_STACK_DEFAULT } else { usize::from(attr.max_stack) },

@@ -4,11 +4,12 @@ use linux_perf_data::Feature;
 use linux_perf_data::linux_perf_event_reader::constants::*;
 
 use super::attr::{Attr, FORMAT_LOST};
-use super::cmdline::{PerfCommand, quote};
+use super::cmdline::PerfCommand;
 use super::container::Container;
 use super::import::Import;
 use super::order::Walk;
 use super::records::{End, KERNEL_TYPE_LAST, USER_TYPE_START};
+use crate::ingest::command::{base_name, quote};
 use crate::ingest::{Recorder, Severity};
 use crate::tables::Execution;
 
@@ -21,37 +22,20 @@ impl Import<'_, '_> {
     pub fn finish(mut self, container: &Container<'_>, walk: &Walk, argv: &[String], command: &PerfCommand) {
         let system_wide = self.system_wide.unwrap_or(self.counts.swapper);
         self.tasks.name_processes(self.recorder);
-        let program = command.argv.first().map(|word| word.rsplit('/').next().unwrap_or(word));
+        let program = command.argv.first().map(|word| base_name(word));
         self.tasks.mark_targets(program, system_wide, self.recorder);
+        if let Some(sched) = self.sched.take() {
+            sched.finish(self.recorder);
+        }
         self.losses();
         self.counts.report(self.recorder);
         report_walk(container, walk, self.recorder);
         self.describe_artifact(container, argv, system_wide);
         self.recorder.artifact.records = walk.records;
-        self.recorder.artifact.execution_id = Some(0);
         let argv = (!command.argv.is_empty()).then(|| self.recorder.text(&quote(&command.argv)));
-        let program = program.map(|program| self.recorder.text(program));
-        let wrapper = self.recorder.text("perf");
-        self.recorder.tables.executions.push(Execution {
-            execution_id: 0,
-            artifact_id: 0,
-            argv,
-            program,
-            signature: None,
-            wrapper,
-            wall_ns: None,
-            user_ns: None,
-            system_ns: None,
-            max_rss_bytes: None,
-            minor_faults: None,
-            major_faults: None,
-            voluntary_switches: None,
-            involuntary_switches: None,
-            exit_code: None,
-            work: None,
-            threads: None,
-            variant: None,
-        });
+        let mut execution = Execution { argv, ..Execution::under("perf") };
+        execution.sign();
+        self.recorder.push_execution(execution);
     }
 
     fn describe_artifact(&mut self, container: &Container<'_>, argv: &[String], system_wide: bool) {

@@ -11,10 +11,12 @@ use super::features::{self, BuildIds};
 use super::order::Record;
 use super::records::{self, Records};
 use super::sample::{self, Sample};
+use super::sched::{Sched, Sight};
 use super::stacks::{self, Kernel, Place};
-use super::tasks::Tasks;
-use super::tracing::Formats;
+use super::tasks::{IDLE, Tasks};
+use super::tracing::{Formats, SchedEvent};
 use super::unwind::{Arch, Ends, user_regs};
+use super::waits::Wake;
 use crate::ingest::{Input, Recorder, Severity};
 use crate::tables;
 
@@ -32,6 +34,10 @@ pub struct Import<'a, 'r> {
     pub(super) arch: Option<Arch>,
     pub(super) counts: Counts,
     pub(super) system_wide: Option<bool>,
+    /// Where switches are recorded.
+    pub(super) sched: Option<Sched>,
+    /// sched_waking is recorded: its waker is right where sched_wakeup's may be an interrupt on another CPU.
+    prefer_waking: bool,
     places: Vec<Place>,
     unwound: Vec<u64>,
 }
@@ -75,13 +81,15 @@ impl<'a, 'r> Import<'a, 'r> {
             order: container.order,
             attrs: container.attrs.clone(),
             recorder,
-            events,
             tasks: Tasks::default(),
             kernel: Kernel::default(),
             build_ids,
             arch: dump_arch(container),
             counts: Counts::default(),
             system_wide,
+            sched: sched_of(container, &events, system_wide),
+            prefer_waking: events.iter().any(|event| matches!(event.sched.as_deref(), Some(SchedEvent::Waking(_)))),
+            events,
             places: Vec::new(),
             unwound: Vec::new(),
         }
@@ -91,6 +99,9 @@ impl<'a, 'r> Import<'a, 'r> {
         if let Some(time) = time_of(record) {
             self.counts.first_time.get_or_insert(time);
             self.counts.last_time = self.counts.last_time.max(Some(time));
+            if let Some(sched) = &mut self.sched {
+                sched.tick(time);
+            }
         }
         let done = match record.kind {
             records::SAMPLE => self.sample(record),
@@ -101,6 +112,7 @@ impl<'a, 'r> Import<'a, 'r> {
             records::LOST => self.lost(record),
             records::LOST_SAMPLES => self.lost_samples(record),
             records::KSYMBOL => self.ksymbol(record),
+            records::SWITCH | records::SWITCH_CPU_WIDE => self.switch_record(record),
             records::THROTTLE => {
                 self.counts.throttled += 1;
                 Some(())
@@ -127,7 +139,10 @@ impl<'a, 'r> Import<'a, 'r> {
         // Kernels before 3.16 did not flag execs: there a name that comes during the recording stands for one.
         let flagged = self.attrs.iter().any(|attr| attr.has(ATTR_FLAG_BIT_COMM_EXEC));
         let exec = record.misc & PERF_RECORD_MISC_COMM_EXEC != 0 || !flagged && record.time.is_some() && ids.0 == ids.1;
-        self.tasks.comm(ids, &name, exec, time_of(record), self.recorder);
+        let thread = self.tasks.comm(ids, &name, exec, time_of(record), self.recorder);
+        if exec {
+            self.sign_of_life(thread, time_of(record));
+        }
         Some(())
     }
 
@@ -137,14 +152,20 @@ impl<'a, 'r> Import<'a, 'r> {
         let (tid, ptid) = (body.i32()?, body.i32()?);
         // perf marks the forks that it makes up; before 4.20 it did not, but gave them no time.
         let copied = record.misc & PERF_RECORD_MISC_FORK_EXEC == 0 && record.time.is_some();
-        self.tasks.fork((pid, tid), (ppid, ptid), copied, time_of(record), self.recorder);
+        let thread = self.tasks.fork((pid, tid), (ppid, ptid), copied, time_of(record), self.recorder);
+        if let (Some(sched), Some(thread), Some(time), true) = (&mut self.sched, thread, time_of(record), copied) {
+            sched.born(thread, time);
+        }
         Some(())
     }
 
     fn exit(&mut self, record: &Record<'_>) -> Option<()> {
         let mut body = self.body(record);
         let (pid, _ppid, tid) = (body.i32()?, body.i32()?, body.i32()?);
-        self.tasks.thread(pid, tid, self.recorder);
+        let thread = self.tasks.thread(pid, tid, self.recorder);
+        if let (Some(sched), Some(thread), Some(time)) = (&mut self.sched, thread, time_of(record)) {
+            sched.exit(thread, time);
+        }
         Some(())
     }
 
@@ -177,7 +198,15 @@ impl<'a, 'r> Import<'a, 'r> {
         let event_id = self.event_id(index)?;
         let event = self.events.get(index)?;
         let weight = sample.period.map_or(event.default_weight, |period| i64::try_from(period).unwrap_or(i64::MAX));
-        if event.is_sched && !self.input.options.keep_tracepoints {
+        let is_kept = !event.is_sched || self.input.options.keep_tracepoints;
+        let is_switch = matches!(event.sched.as_deref(), Some(SchedEvent::Switch(_)));
+        if !is_switch {
+            self.sign_of_life(thread, time_of(record));
+        }
+        let stack = if is_kept { self.stack(record, index, &sample, thread) } else { None };
+        let known = if is_kept { Some(stack) } else { None };
+        self.scheduler(record, index, &sample, thread, known)?;
+        if !is_kept {
             let row = self.recorder.tables.events.get_mut(event_id as usize)?;
             row.n += 1;
             row.total_weight = row.total_weight.saturating_add(weight);
@@ -185,7 +214,6 @@ impl<'a, 'r> Import<'a, 'r> {
         }
         let time = time_of(record);
         self.counts.untimed_samples += i64::from(time.is_none());
-        let stack = self.stack(record, index, &sample, thread);
         self.recorder.push_sample(tables::Sample {
             event_id,
             ts_ns: time.into(),
@@ -195,6 +223,75 @@ impl<'a, 'r> Import<'a, 'r> {
             weight,
             record_no: record.no,
         });
+        Some(())
+    }
+
+    /// Threads whose time is accounted: none that stand for an idle CPU, and in a recording of one program no strangers.
+    fn is_tracked(&self, thread: i32) -> bool {
+        if self.system_wide == Some(false) { self.tasks.is_recorded(thread) } else { self.tasks.tid_of(thread) != Some(IDLE) }
+    }
+
+    fn sign_of_life(&mut self, thread: Option<i32>, time: Option<i64>) {
+        let thread = thread.filter(|thread| self.is_tracked(*thread));
+        if let (Some(sched), Some(thread), Some(time)) = (&mut self.sched, thread, time) {
+            sched.sign_of_life(thread, time);
+        }
+    }
+
+    /// A scheduler tracepoint. `stack` is made only where it is needed, unless the sample is kept and has it already.
+    fn scheduler(
+        &mut self,
+        record: &Record<'_>,
+        index: usize,
+        sample: &Sample<'_>,
+        thread: Option<i32>,
+        stack: Option<Option<i32>>,
+    ) -> Option<()> {
+        let (Some(event), Some(time)) = (self.events.get(index)?.sched.clone(), time_of(record)) else { return Some(()) };
+        match &*event {
+            SchedEvent::Switch(fields) => {
+                let switch = fields.read(sample.raw, self.order)?;
+                let known = |tid: i32| self.tasks.known_thread(tid).filter(|thread| self.is_tracked(*thread));
+                let (prev, next) = (known(switch.prev_tid), known(switch.next_tid));
+                let stack = match (prev, stack) {
+                    (None, _) => None,
+                    (Some(_), Some(stack)) => stack,
+                    (Some(_), None) => self.stack(record, index, sample, thread),
+                };
+                self.sched.as_mut()?.switch(&switch, (prev, next), time, stack, record.no);
+            }
+            SchedEvent::Wakeup(_) if self.prefer_waking => {}
+            SchedEvent::Wakeup(tid) | SchedEvent::Waking(tid) => {
+                let tid = tid.tid(sample.raw, self.order)?;
+                let woken = self.tasks.known_thread(tid).filter(|thread| self.is_tracked(*thread));
+                let Some(woken) = woken.filter(|woken| self.sched.as_ref().is_some_and(|sched| sched.is_waiting(*woken))) else {
+                    return Some(());
+                };
+                let stack = stack.unwrap_or_else(|| self.stack(record, index, sample, thread));
+                self.sched.as_mut()?.wakeup(woken, time, Wake { ts: time, thread, stack }, record.no);
+            }
+        }
+        Some(())
+    }
+
+    /// SWITCH and SWITCH_CPU_WIDE: the thread of the trailer gets or leaves a CPU.
+    fn switch_record(&mut self, record: &Record<'_>) -> Option<()> {
+        let attr = self.attrs.get(record.attr.unwrap_or(0))?;
+        let trailer = record.body.len().checked_sub(attr.trailer_bytes())?;
+        if !attr.samples(PERF_SAMPLE_TID) || attr.trailer_bytes() == 0 {
+            return Some(());
+        }
+        let mut ids = Bytes::at(record.body, trailer, self.order);
+        let (pid, tid) = (ids.i32()?, ids.i32()?);
+        let thread = self.tasks.thread(pid, tid, self.recorder);
+        let thread = thread.filter(|thread| self.is_tracked(*thread));
+        if let (Some(sched), Some(thread), Some(time)) = (&mut self.sched, thread, time_of(record)) {
+            if record.misc & PERF_RECORD_MISC_SWITCH_OUT == 0 {
+                sched.switch_in(thread, time, record.no);
+            } else {
+                sched.switch_out_record(thread, time, record.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT != 0, record.no);
+            }
+        }
         Some(())
     }
 
@@ -233,6 +330,14 @@ impl<'a, 'r> Import<'a, 'r> {
         }
         stacks::intern(&self.places, process, &mut self.kernel, self.recorder)
     }
+}
+
+/// Whether switches are recorded, and how much of them.
+fn sched_of(container: &Container<'_>, events: &[EventInfo], system_wide: Option<bool>) -> Option<Sched> {
+    let has_records = container.attrs.iter().any(|attr| attr.has(ATTR_FLAG_BIT_CONTEXT_SWITCH));
+    let has_switches = events.iter().any(|event| event.sched.as_deref().is_some_and(|event| matches!(event, SchedEvent::Switch(_))));
+    let sight = if has_records || system_wide != Some(false) { Sight::Both } else { Sight::Leaving };
+    (has_records || has_switches).then(|| Sched::new(sight))
 }
 
 /// The machine whose stacks were dumped, if stacks were dumped.

@@ -73,6 +73,7 @@ impl Maps {
         self.list.clear();
     }
 
+    #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &Map> {
         self.list.iter()
     }

@@ -74,6 +74,9 @@ impl Import<'_, '_> {
         let dso = self.recorder.intern_dso(&path, build_id.as_deref(), kind);
         let map = Map { start: mmap.start, end: mmap.end, offset: mmap.offset, dso, origin, function: None };
         self.push_mapping(None, &map, time);
+        if kind == "kernel" {
+            self.kernel.image.get_or_insert_with(|| map.clone());
+        }
         self.kernel.maps.insert(map);
         self.kernel.frames.clear();
     }
@@ -91,7 +94,7 @@ impl Import<'_, '_> {
         let build_id = mmap.build_id.or_else(|| self.build_ids.get(&path).cloned());
         let dso = self.recorder.intern_dso(&path, build_id.as_deref(), kind);
         let map = Map { start: mmap.start, end: mmap.end, offset: mmap.offset, dso, origin, function: None };
-        let process = self.tasks.process(mmap.pid, self.recorder);
+        let process = self.tasks.introduce(mmap.pid, self.recorder);
         self.push_mapping(Some(process), &map, time);
         let dumps = self.arch.is_some() && mmap.executable;
         let Some(state) = self.tasks.state(process) else { return };

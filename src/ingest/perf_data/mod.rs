@@ -21,6 +21,7 @@ mod bytes;
 mod cmdline;
 mod compressed;
 mod container;
+#[cfg(test)]
 mod events;
 mod features;
 mod finish;
@@ -30,27 +31,22 @@ mod memory;
 mod order;
 mod records;
 mod sample;
+mod sched;
 mod stacks;
 mod tasks;
 #[cfg(test)]
 mod tests;
 mod tracing;
 mod unwind;
+mod waits;
 
 use crate::error::Result;
-use crate::ingest::{Format, Input, Recorder};
+use crate::ingest::{Input, Recorder};
 
-/// The entry of the registry.
-pub const FORMAT: Format = Format {
-    name: "perf.data",
-    tool: "perf",
-    doc: "perf record: samples, stacks, scheduler events; file or pipe mode, also compressed (-z)",
-    record: "perf record -F 997 -e cpu-clock --call-graph fp -o perf.data -- PROGRAM",
-    sniff: container::sniff,
-    read,
-};
+pub use container::sniff;
 
-fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {
+/// Reads the file into the recorder.
+pub fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {
     let container = container::Container::open(input, recorder)?;
     let argv = features::command_line(&container);
     let command = cmdline::parse(&argv);

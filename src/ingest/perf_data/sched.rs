@@ -8,13 +8,16 @@
 //!
 //! System-wide recordings see every switch. A recording of one program sees a switch only from the side of the thread
 //! that leaves: who comes back after an idle CPU or a stranger is seen at the wakeup (the kernel delivers it to the
-//! woken task's event, too), else at the next thing the thread does. What lies between is then counted as on CPU after a
-//! wakeup (it may have waited for the CPU) and as unknown without one. `--switch-events` or `-a` tell it exactly.
+//! woken task's event, too), else at the next thing the thread does. What lies between is then counted as on CPU after
+//! a wakeup (part of it may have been waiting for the CPU) and as unknown without one; a wait that ends so is clipped.
+//! `--switch-events` or `-a` tell it exactly.
 
-use crate::ingest::{Recorder, Severity};
-use crate::tables::{ThreadState, Wait};
+use rustc_hash::FxHashMap;
 
 use super::tracing::Switch;
+use super::waits::{Off, Waits, Wake};
+use crate::ingest::Recorder;
+use crate::tables::ThreadState;
 
 /// What a recording can say about switches into a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,41 +29,27 @@ pub enum Sight {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Wake {
-    ts: i64,
-    thread: Option<i32>,
-    stack: Option<i32>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Off {
-    since: i64,
-    /// `None` where the thread was off the CPU before the first event, or a SWITCH record told it.
-    state: Option<char>,
-    stack: Option<i32>,
-    record_no: i64,
-    wake: Option<Wake>,
-    /// Began before the recording.
-    open: bool,
-    /// A new thread that has not run yet: no wait.
-    fresh: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
 enum State {
+    /// Nothing is known since the mark.
     Unknown,
     Running,
     Off(Off),
+    /// It left for the last time.
     Dead,
 }
 
+/// Time of one thread so far. Everything up to `mark` is in one of the sums.
 #[derive(Debug, Clone)]
 struct Track {
     start: i64,
-    /// Up to here the time is accounted; for `Off`, where it began.
     mark: i64,
     state: State,
     exit: Option<i64>,
+    sums: Sums,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
     on_cpu: i64,
     runnable: i64,
     blocked: i64,
@@ -68,42 +57,19 @@ struct Track {
     switches: i64,
 }
 
-/// The scheduler's side of one file; indexed by thread id.
+/// The scheduler's side of one file.
 #[derive(Debug)]
 pub struct Sched {
-    tracks: Vec<Option<Track>>,
-    /// Threads that were there before the recording begin with it, others with their fork: thread -> time.
-    born: Vec<Option<i64>>,
+    tracks: FxHashMap<i32, Track>,
     recording_start: Option<i64>,
     last: i64,
-    pub sight: Sight,
-    /// sched_waking is recorded: like perf, take it rather than sched_wakeup.
-    pub prefer_waking: bool,
-    unmatched: i64,
-    unmatched_first: Option<i64>,
-    without_switch_in: i64,
-}
-
-/// What a wakeup tells about the waker.
-#[derive(Debug, Clone, Copy)]
-pub struct Waker {
-    pub thread: Option<i32>,
-    pub stack: Option<i32>,
+    sight: Sight,
+    waits: Waits,
 }
 
 impl Sched {
-    pub fn new(sight: Sight, prefer_waking: bool) -> Sched {
-        Sched {
-            tracks: Vec::new(),
-            born: Vec::new(),
-            recording_start: None,
-            last: i64::MIN,
-            sight,
-            prefer_waking,
-            unmatched: 0,
-            unmatched_first: None,
-            without_switch_in: 0,
-        }
+    pub fn new(sight: Sight) -> Sched {
+        Sched { tracks: FxHashMap::default(), recording_start: None, last: i64::MIN, sight, waits: Waits::default() }
     }
 
     /// Any time stamp of the recording.
@@ -112,37 +78,232 @@ impl Sched {
         self.last = self.last.max(ts);
     }
 
-    /// A FORK during the recording: the thread is runnable from here on.
-    pub fn born(&mut self, thread: i32, ts: i64) {
-        let place = thread.max(0) as usize;
-        if self.born.len() <= place {
-            self.born.resize(place + 1, None);
-        }
-        if let Some(born) = self.born.get_mut(place) {
-            *born = Some(ts);
-        }
-        let sight = self.sight;
-        let track = self.track(thread, ts);
-        track.state = match sight {
-            Sight::Leaving => State::Running,
-            Sight::Both => {
-                let wake = Some(Wake { ts, thread: None, stack: None });
-                State::Off(Off { since: ts, state: Some('R'), stack: None, record_no: 0, wake, open: false, fresh: true })
-            }
-        };
+    /// A thread that is heard of for the first time was there when the recording began, unless it was forked later.
+    fn take(&mut self, thread: i32, ts: i64) -> Track {
+        let start = self.recording_start.unwrap_or(ts).min(ts);
+        let fresh = || Track { start, mark: start, state: State::Unknown, exit: None, sums: Sums::default() };
+        self.tracks.remove(&thread).unwrap_or_else(fresh)
     }
 
-    fn track(&mut self, thread: i32, ts: i64) -> &mut Track {
-        let place = thread.max(0) as usize;
-        if self.tracks.len() <= place {
-            self.tracks.resize(place + 1, None);
+    /// FORK: the thread exists from here on, and may run.
+    pub fn born(&mut self, thread: i32, ts: i64) {
+        let state = match self.sight {
+            Sight::Leaving => State::Running,
+            Sight::Both => State::Off(Off { born: true, wake: Some(Wake::unseen(ts)), ..Off::since(ts) }),
+        };
+        self.tracks.insert(thread, Track { start: ts, mark: ts, state, exit: None, sums: Sums::default() });
+    }
+
+    pub fn exit(&mut self, thread: i32, ts: i64) {
+        if let Some(track) = self.tracks.get_mut(&thread) {
+            track.exit = Some(ts);
         }
-        let start = self.born.get(place).copied().flatten().or(self.recording_start).unwrap_or(ts).min(ts);
-        let fresh = Track { start, mark: start, state: State::Unknown, exit: None, on_cpu: 0, runnable: 0, blocked: 0, unknown: 0, switches: 0 };
-        // `resize` above made the place.
-        match self.tracks.get_mut(place) {
-            Some(track) => track.get_or_insert(fresh),
-            None => unreachable!("resized above"),
+    }
+
+    /// The thread does something at this moment, so it is on a CPU.
+    pub fn sign_of_life(&mut self, thread: i32, ts: i64) {
+        let mut track = self.take(thread, ts);
+        match track.state {
+            State::Unknown => {
+                track.sums.unknown += advance(&mut track.mark, ts);
+                track.state = State::Running;
+            }
+            State::Off(off) => {
+                self.back_unseen(&mut track, off, thread, ts);
+                track.state = State::Running;
+            }
+            State::Running | State::Dead => {}
         }
+        self.tracks.insert(thread, track);
+    }
+
+    /// The thread is on a CPU though no switch into it was seen. Accounts the time since it left, up to `ts`.
+    fn back_unseen(&mut self, track: &mut Track, off: Off, thread: i32, ts: i64) {
+        if self.sight == Sight::Both {
+            self.waits.unmatched(off.record_no);
+        } else {
+            self.waits.without_switch_in += 1;
+        }
+        let clipped = self.sight == Sight::Both || off.wake.is_none();
+        match off.wake {
+            Some(wake) => {
+                track.sums.blocked += advance(&mut track.mark, wake.ts);
+                let rest = advance(&mut track.mark, ts);
+                match self.sight {
+                    Sight::Leaving => track.sums.on_cpu += rest,
+                    Sight::Both => track.sums.unknown += rest,
+                }
+                self.waits.push(thread, off, wake.ts, None, clipped);
+            }
+            None => {
+                track.sums.unknown += advance(&mut track.mark, ts);
+                self.waits.push(thread, off, ts, None, clipped);
+            }
+        }
+    }
+
+    /// The thread leaves its CPU. `state` is `None` where a SWITCH record says no more than that it was not preempted.
+    pub fn switch_out(&mut self, thread: i32, ts: i64, state: Option<char>, stack: Option<i32>, record_no: i64) {
+        let mut track = self.take(thread, ts);
+        match track.state {
+            State::Running => track.sums.on_cpu += advance(&mut track.mark, ts),
+            State::Off(off) => self.back_unseen(&mut track, off, thread, ts),
+            State::Unknown | State::Dead => track.sums.unknown += advance(&mut track.mark, ts),
+        }
+        track.sums.switches += 1;
+        track.state = match state {
+            Some('X' | 'Z') => State::Dead,
+            _ => State::Off(Off { state, stack, record_no, ..Off::since(ts) }),
+        };
+        self.tracks.insert(thread, track);
+    }
+
+    /// SWITCH out, which comes right behind the sched_switch of the same switch where both are recorded.
+    pub fn switch_out_record(&mut self, thread: i32, ts: i64, preempted: bool, record_no: i64) {
+        let left = self.tracks.get(&thread).is_some_and(|track| matches!(track.state, State::Off(_) | State::Dead));
+        if !left {
+            self.switch_out(thread, ts, preempted.then_some('R'), None, record_no);
+        }
+    }
+
+    /// The thread gets a CPU.
+    pub fn switch_in(&mut self, thread: i32, ts: i64, record_no: i64) {
+        let mut track = self.take(thread, ts);
+        match track.state {
+            // It left without being seen, or this is the second record of the same switch.
+            State::Running => {
+                if self.sight == Sight::Both && ts > track.mark {
+                    self.waits.unmatched(record_no);
+                    track.sums.unknown += advance(&mut track.mark, ts);
+                }
+            }
+            State::Unknown => {
+                let since = track.mark;
+                track.sums.unknown += advance(&mut track.mark, ts);
+                if self.sight == Sight::Both && ts > since {
+                    self.waits.push(thread, Off { record_no, open: true, ..Off::since(since) }, ts, None, true);
+                }
+            }
+            State::Off(off) => {
+                let runnable_from = match off.wake {
+                    Some(wake) => wake.ts,
+                    None if off.is_preempted() => off.since,
+                    None => ts,
+                };
+                let blocked = advance(&mut track.mark, runnable_from.min(ts));
+                let runnable = advance(&mut track.mark, ts);
+                match off.open {
+                    true => track.sums.unknown += blocked,
+                    false => track.sums.blocked += blocked,
+                }
+                track.sums.runnable += runnable;
+                let end = if off.is_preempted() { ts } else { runnable_from };
+                let delay = off.wake.map(|_| runnable);
+                self.waits.push(thread, off, end, delay, off.open);
+            }
+            State::Dead => track.sums.unknown += advance(&mut track.mark, ts),
+        }
+        track.state = State::Running;
+        self.tracks.insert(thread, track);
+    }
+
+    /// Whether a wakeup of this thread means something now; its waker's stack is not needed otherwise.
+    pub fn is_waiting(&self, thread: i32) -> bool {
+        match self.tracks.get(&thread).map(|track| &track.state) {
+            Some(State::Off(off)) => off.wake.is_none() && !off.is_preempted(),
+            Some(State::Unknown) | None => self.sight == Sight::Both,
+            Some(State::Running | State::Dead) => false,
+        }
+    }
+
+    pub fn wakeup(&mut self, thread: i32, ts: i64, waker: Wake, record_no: i64) {
+        let mut track = self.take(thread, ts);
+        let off = match track.state {
+            State::Off(off) => off,
+            // It was off the CPU when the recording began.
+            _ => Off { record_no, open: true, ..Off::since(track.mark) },
+        };
+        track.state = State::Off(Off { wake: Some(waker), ..off });
+        self.tracks.insert(thread, track);
+    }
+
+    /// A sched_switch: one leaves, one comes. Threads that the file does not introduce are `None`.
+    pub fn switch(&mut self, switch: &Switch, (prev, next): (Option<i32>, Option<i32>), ts: i64, stack: Option<i32>, record_no: i64) {
+        if let Some(prev) = prev {
+            self.switch_out(prev, ts, Some(switch.state), stack, record_no);
+        }
+        if let Some(next) = next {
+            self.switch_in(next, ts, record_no);
+        }
+    }
+
+    /// Closes what is open at the end of the recording and writes the rows.
+    pub fn finish(mut self, recorder: &mut Recorder) {
+        let mut threads: Vec<(i32, Track)> = std::mem::take(&mut self.tracks).into_iter().collect();
+        threads.sort_by_key(|(thread, _)| *thread);
+        for (thread, mut track) in threads {
+            let end = match (track.exit, track.state) {
+                (Some(exit), _) => exit.max(track.mark),
+                (None, State::Dead) => track.mark,
+                (None, _) => self.last.max(track.mark),
+            };
+            self.close(thread, &mut track, end);
+            if track.sums.switches > 0 || track.sums.on_cpu > 0 || track.sums.blocked > 0 {
+                recorder.tables.thread_states.push(row(thread, &track));
+            }
+        }
+        self.waits.finish(self.sight, recorder);
+    }
+
+    fn close(&mut self, thread: i32, track: &mut Track, end: i64) {
+        match track.state {
+            State::Unknown | State::Dead => track.sums.unknown += advance(&mut track.mark, end),
+            State::Running => track.sums.on_cpu += advance(&mut track.mark, end),
+            State::Off(off) => {
+                let woken = off.wake.map(|wake| wake.ts).or(off.is_preempted().then_some(off.since));
+                let blocked = advance(&mut track.mark, woken.unwrap_or(end).min(end));
+                let rest = advance(&mut track.mark, end);
+                match off.open {
+                    true => track.sums.unknown += blocked,
+                    false => track.sums.blocked += blocked,
+                }
+                match self.sight {
+                    Sight::Both => track.sums.runnable += rest,
+                    // After a wakeup it ran again, as far as is known.
+                    Sight::Leaving if off.wake.is_some() => track.sums.on_cpu += rest,
+                    Sight::Leaving => track.sums.unknown += rest,
+                }
+                let wait_end = off.wake.map_or(end, |wake| wake.ts);
+                // Woken within the recording: the wait itself is complete, only the delay after it is not.
+                let clipped = off.open || off.wake.is_none();
+                self.waits.push(thread, off, wait_end, None, clipped);
+            }
+        }
+    }
+}
+
+/// Moves the mark to `ts` and returns how far that is; a time before the mark moves nothing.
+fn advance(mark: &mut i64, ts: i64) -> i64 {
+    let by = ts.saturating_sub(*mark).max(0);
+    *mark = mark.saturating_add(by);
+    by
+}
+
+fn row(thread: i32, track: &Track) -> ThreadState {
+    let sums = &track.sums;
+    ThreadState {
+        artifact_id: 0,
+        thread_id: thread,
+        window_ns: track.mark.saturating_sub(track.start),
+        on_cpu_ns: sums.on_cpu,
+        runnable_ns: sums.runnable,
+        lock_ns: 0,
+        sleep_ns: 0,
+        fsync_ns: 0,
+        disk_ns: 0,
+        other_ns: sums.blocked,
+        unknown_ns: sums.unknown,
+        switches: sums.switches,
+        role: "".into(),
     }
 }

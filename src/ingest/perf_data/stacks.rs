@@ -101,7 +101,20 @@ pub fn join_unwound(places: &mut Vec<Place>, unwound: &[u64]) {
 #[derive(Debug, Default)]
 pub struct Kernel {
     pub maps: Maps,
+    /// The kernel itself. Its record spans `_text` to `_etext`; behind that comes code that ran at boot only, which the
+    /// idle task's stacks still show.
+    pub image: Option<Map>,
     pub frames: rustc_hash::FxHashMap<u64, i32>,
+}
+
+/// No kernel image is larger: x86-64 leaves it 1 GiB of addresses, others less.
+const KERNEL_IMAGE_BYTES_MAX: u64 = 1 << 30;
+
+impl Kernel {
+    fn find(&self, address: u64) -> Option<&Map> {
+        let behind = || self.image.as_ref().filter(|image| address >= image.start && address - image.start < KERNEL_IMAGE_BYTES_MAX);
+        self.maps.find(address).or_else(behind)
+    }
 }
 
 /// Interns the frames from the root to the leaf; `None` for an empty stack.
@@ -112,7 +125,7 @@ pub fn intern(places: &[Place], mut process: Option<&mut Process>, kernel: &mut 
             (Space::Kernel, _) => match kernel.frames.get(&place.address) {
                 Some(frame) => *frame,
                 None => {
-                    let frame = frame(kernel.maps.find(place.address), *place, recorder);
+                    let frame = frame(kernel.find(place.address), *place, recorder);
                     kernel.frames.insert(place.address, frame);
                     frame
                 }

@@ -17,7 +17,9 @@ pub struct Process {
     pub unwinding: Unwinding,
     /// Name after its first exec.
     pub exec_name: Option<String>,
-    pub sampled: bool,
+    /// The file introduces it by COMM, FORK or MMAP. Others only ran when something happened to a recorded thread
+    /// (they woke it, say).
+    pub introduced: bool,
 }
 
 /// All tasks of a file; indexed by surrogate id, which is the row in the recorder's tables.
@@ -28,6 +30,7 @@ pub struct Tasks {
     by_tid: FxHashMap<i32, i32>,
     /// The process of each thread.
     process_of: Vec<i32>,
+    tids: Vec<i32>,
 }
 
 /// pids of the threads that stand for an idle CPU.
@@ -50,6 +53,10 @@ impl Tasks {
         self.process_of.get(usize::try_from(thread).ok()?).copied()
     }
 
+    pub fn tid_of(&self, thread: i32) -> Option<i32> {
+        self.tids.get(usize::try_from(thread).ok()?).copied()
+    }
+
     /// The thread that the tid means now, if it was met before.
     pub fn known_thread(&self, tid: i32) -> Option<i32> {
         self.by_tid.get(&tid).copied()
@@ -70,6 +77,21 @@ impl Tasks {
         Some(self.new_thread(process, tid, recorder))
     }
 
+    /// Marks the process of a COMM, FORK or MMAP.
+    pub fn introduce(&mut self, pid: i32, recorder: &mut Recorder) -> i32 {
+        let process = self.process(pid, recorder);
+        if let Some(state) = self.state(process) {
+            state.introduced = true;
+        }
+        process
+    }
+
+    /// Whether the thread belongs to what was recorded.
+    pub fn is_recorded(&self, thread: i32) -> bool {
+        let process = self.process_of(thread).and_then(|process| self.processes.get(process as usize));
+        process.is_some_and(|process| process.introduced) && self.tid_of(thread) != Some(IDLE)
+    }
+
     fn new_process(&mut self, pid: i32, parent: Option<i32>, recorder: &mut Recorder) -> i32 {
         let id = recorder.push_process(pid, parent, None);
         self.processes.push(Process { pid, ..Process::default() });
@@ -80,6 +102,7 @@ impl Tasks {
     fn new_thread(&mut self, process: i32, tid: i32, recorder: &mut Recorder) -> i32 {
         let id = recorder.push_thread(process, tid, None);
         self.process_of.push(process);
+        self.tids.push(tid);
         self.by_tid.insert(tid, id);
         if tid == IDLE {
             self.rename(id, "swapper", None, recorder);
@@ -90,6 +113,7 @@ impl Tasks {
     /// COMM. An exec also takes the old program's maps away.
     pub fn comm(&mut self, (pid, tid): (i32, i32), name: &str, exec: bool, time: Option<i64>, recorder: &mut Recorder) -> Option<i32> {
         let thread = self.thread(pid, tid, recorder)?;
+        self.introduce(pid, recorder);
         self.rename(thread, name, time, recorder);
         if exec {
             let process = self.process(pid, recorder);
@@ -138,6 +162,7 @@ impl Tasks {
             child
         };
         let thread = self.new_thread(process, tid, recorder);
+        self.introduce(pid, recorder);
         let name = self.known_thread(ptid).and_then(|parent| recorder.tables.threads.get(parent as usize)?.name.clone());
         if let Some(name) = name {
             self.rename(thread, &name, time, recorder);
@@ -157,7 +182,7 @@ impl Tasks {
 
     fn found_fork(&mut self, (pid, tid): (i32, i32), ppid: i32, recorder: &mut Recorder) -> Option<i32> {
         let thread = self.thread(pid, tid, recorder)?;
-        let process = self.process(pid, recorder);
+        let process = self.introduce(pid, recorder);
         if ppid > 0 && ppid != pid {
             let parent = self.process(ppid, recorder);
             if let Some(row) = recorder.tables.processes.get_mut(process as usize) {
@@ -180,18 +205,19 @@ impl Tasks {
     }
 
     /// Marks the recorded program's processes. System-wide: those that became `program` by exec, and what they forked.
-    /// Otherwise the recording follows the program, so all but perf itself before its exec.
+    /// Otherwise the recording follows the program, so all that the file introduces but perf itself before its exec.
     pub fn mark_targets(&self, program: Option<&str>, system_wide: bool, recorder: &mut Recorder) {
         // comm is cut at 15 bytes.
         let comm = program.map(|program| program.chars().take(15).collect::<String>());
         let mut target: Vec<bool> = Vec::with_capacity(self.processes.len());
+        let introduced = self.processes.iter().any(|process| process.introduced);
         for (process, row) in self.processes.iter().zip(&recorder.tables.processes) {
             let parent = row.parent_process_id.and_then(|parent| target.get(parent as usize).copied()).unwrap_or(false);
             let own = if system_wide {
                 comm.is_some() && process.exec_name == comm
             } else {
                 let is_perf = process.exec_name.is_none() && row.name.as_deref().is_some_and(|name| name.starts_with("perf"));
-                process.pid > IDLE && !is_perf
+                process.pid > IDLE && !is_perf && (process.introduced || !introduced)
             };
             target.push(own || parent);
         }

@@ -16,7 +16,7 @@ fn corpus() -> Option<PathBuf> {
     ["../shared/corpus", "../../shared/corpus"].iter().map(|path| root.join(path)).find(|path| path.is_dir())
 }
 
-fn import(path: &Path) -> Recorder {
+pub fn import(path: &Path) -> Recorder {
     let inputs = Inputs::find(&[path.to_owned()]).unwrap();
     let library = Library::open(&Roots::default());
     read_all(&inputs, &library, &ImportOptions::default()).remove(0)

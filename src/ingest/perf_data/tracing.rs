@@ -16,7 +16,6 @@ pub enum SchedEvent {
     Switch(SwitchFields),
     Wakeup(Field),
     Waking(Field),
-    Exit(Field),
 }
 
 /// The fields of sched_switch.
@@ -152,7 +151,6 @@ impl Formats {
             })),
             "sched:sched_wakeup" | "sched:sched_wakeup_new" => field("pid").map(SchedEvent::Wakeup),
             "sched:sched_waking" => field("pid").map(SchedEvent::Waking),
-            "sched:sched_process_exit" => field("pid").map(SchedEvent::Exit),
             _ => None,
         }
     }
