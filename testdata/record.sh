@@ -127,6 +127,9 @@ release() {
 
 wanted() { # ARTIFACT
     if [ -n "${RECORD_RESUME:-}" ] && compgen -G "$notes/$1.*" >/dev/null; then return 1; fi
+    if [ -n "${only:-}" ]; then
+        case " $only " in *" ${1%_*} "*) ;; *) return 1 ;; esac
+    fi
     [ -z "${RECORD_ONLY:-}" ] && return 0
     case " $RECORD_ONLY " in *" ${1%_*} "*) return 0 ;; esac
     return 1
@@ -339,7 +342,7 @@ END { clear(@start); clear(@k); clear(@u); }' > offcpu.bpftrace.txt" ;;
 
     if wanted bench && [ "$with_bench" = 1 ]; then
         for i in 01 02 03 04 05 06 07 08 09 10; do
-            bench "bench/$i.json" "${bench_variants:+-L variant $bench_variants}" "$([ -z "$bench_variants" ] || variant='{variant}'; argv "$work")" "" ""
+            bench "bench/$i.json" "${bench_variants:+-L variant $bench_variants}" "$([ -z "$bench_variants" ] || variant='{variant}'; argv "$work_bench")" "" "" "$work_bench"
         done
     fi
     if wanted bench-threads && [ "$bin" = s2 ]; then
@@ -428,7 +431,7 @@ record() {
     name=$1 bin=$2 variant=$3 work=$4 threads=${5:-}
     : "${work_sched:=$work}" "${work_strace:=$work}" "${work_calls:=$work}" "${work_heap:=$work}"
     : "${work_strace_w:=$work_strace}" "${dump:=4096}" "${offcpu:=multi}" "${offcpu_s:=3}"
-    : "${work_series:=$work}" "${bench_variants=$variant}" "${with_bench:=1}" "${elfs:=$rec/bin/$bin $libc $loader}"
+    : "${work_bench:=$work}" "${work_series:=$work}" "${bench_variants=$variant}" "${with_bench:=1}" "${elfs:=$rec/bin/$bin $libc $loader}"
     dir=$out/scenarios/$name
     notes=$rec/notes-$name
     [ -n "${RECORD_ONLY:-}${RECORD_RESUME:-}" ] || rm -rf "$notes" "$dir"
@@ -439,7 +442,7 @@ record() {
     record_artifacts
     manifest
     "$here/truth.sh" "$dir" "$out/truth/$name"
-    unset work_series work_sched work_strace work_strace_w work_calls work_heap dump offcpu offcpu_s bench_variants with_bench elfs
+    unset only work_bench work_series work_sched work_strace work_strace_w work_calls work_heap dump offcpu offcpu_s bench_variants with_bench elfs
 }
 
 # Every process of the machine for a while, S1 beside S0, and no manifest of
@@ -461,23 +464,27 @@ record_system_wide() {
     unset elfs
 }
 
+# What is taken of the Rust twins.
+twin="bare time-v cpu-fp cpu-dwarf strace-c calls mem heaptrack rss"
+
 scenario() {
     case $1 in
         system-wide) record_system_wide ;;
-        s1r) with_bench=0 work_strace=200000 work_calls=2000 bench_variants=unbuffered,buffered
+        s1r) only="$twin" work_strace=200000 work_calls=2000 bench_variants=unbuffered,buffered
             record s1r-unbuffered-rust s1r unbuffered 2000000 ;;
-        s3r) with_bench=0 work_heap=60000 bench_variants=churn,preallocated
+        s3r) only="$twin" work_heap=60000 bench_variants=churn,preallocated
             record s3r-allocator-rust s3r churn 55000000 ;;
-        sqlite3) work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
+        sqlite3) work_bench=200000 work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
             record real-sqlite3 sqlite3 "" 800000 ;;
-        s0) record s0-clean s0 clean 240000 ;;
+        s0) work_bench=60000
+            record s0-clean s0 clean 240000 ;;
         s1) work_strace=300000 work_calls=5000 bench_variants=unbuffered,buffered
             record s1-unbuffered-writes s1 unbuffered 6000000
             with_bench=0 work_calls=1000000 offcpu_s=1
             record s1p-buffered-writes s1 buffered 40000000 ;;
         s2) work_calls=1500 work_series=4500 bench_variants=convoy,sharded
-            record s2-lock-convoy s2 convoy 9000 4
-            with_bench=0 work_calls=1500 work_series=4500 offcpu=folded offcpu_s=1
+            record s2-lock-convoy s2 convoy 5000 4
+            with_bench=0 work_calls=1500 work_series=2000 offcpu=folded offcpu_s=1
             record s2p-sharded-locks s2 sharded 20000 4 ;;
         s3) work_heap=60000 bench_variants=churn,preallocated
             record s3-allocator-churn s3 churn 65000000
@@ -489,11 +496,11 @@ scenario() {
             with_bench=0 work_calls=1000 offcpu_s=1
             record s4p-fsync-batched s4 batched 35000
             disk_down ;;
-        s6) work_calls=1000 offcpu=folded bench_variants=sleeping,driven
+        s6) work_calls=1000 work_bench=1000 offcpu=folded bench_variants=sleeping,driven
             record s6-sleep s6 sleeping 4800
             with_bench=0 work_calls=1000 offcpu_s=1
             record s6p-event-driven s6 driven 600000 ;;
-        s7) work_calls=600000 work_heap=600000 bench_variants=leaked,freed
+        s7) work_calls=600000 work_heap=600000 work_bench=500000 bench_variants=leaked,freed
             record s7-leak s7 leaked 2000000
             with_bench=0 work_calls=600000 work_heap=600000 offcpu=folded offcpu_s=1
             record s7p-freed s7 freed 7000000 ;;

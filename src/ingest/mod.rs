@@ -74,7 +74,14 @@ pub struct Format {
 /// Every format. Order matters where two could claim a file: formats with a magic number first, then JSON (each with
 /// its own key), then text, the most distinctive first; folded stacks last, since any line that ends in a number fits.
 pub static FORMATS: &[Format] = &[
-    perf_data::FORMAT,
+    Format {
+        name: "perf.data",
+        tool: "perf",
+        doc: "samples, stacks and scheduler events; file or pipe mode, also compressed (perf record -z)",
+        record: "perf record -F 997 -e cpu-clock --call-graph fp -o perf.data -- PROGRAM",
+        sniff: perf_data::sniff,
+        read: perf_data::read,
+    },
     Format {
         name: "heaptrack",
         tool: "heaptrack",

@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::ignorable_test("tidy::crates_have_one_door", one_door),
         Trial::ignorable_test("tidy::recordings_are_listed", recordings_are_listed),
         Trial::ignorable_test("tidy::dependencies_are_explained", dependencies_are_explained),
+        Trial::ignorable_test("tidy::table_reference_is_current", table_reference_is_current),
     ]
 }
 
@@ -150,4 +151,15 @@ fn dependencies_are_explained() -> Outcome {
         previous = line;
     }
     verdict(wrong)
+}
+
+/// queries/README.md ends with what `tripod tables --docs` prints.
+fn table_reference_is_current() -> Outcome {
+    let readme = std::fs::read_to_string(support::project().join("queries/README.md"))?;
+    let output = support::tripod(&["tables", "--docs"]);
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !page.trim().is_empty() && readme.trim_end().ends_with(page.trim()) {
+        return Ok(Completion::Completed);
+    }
+    Err("queries/README.md does not end with the output of `tripod tables --docs`; replace its last part".into())
 }

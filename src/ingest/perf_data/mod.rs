@@ -21,7 +21,6 @@ mod bytes;
 mod cmdline;
 mod compressed;
 mod container;
-#[cfg(test)]
 mod events;
 mod features;
 mod finish;
