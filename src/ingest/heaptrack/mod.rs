@@ -10,7 +10,7 @@
 //! A                           attached to a running process: earlier allocations are unknown
 //! S SUPPRESSION               a leak suppression of the program; not applied here
 //! s TEXT | s LENGTH TEXT      a string; with its length from format 3 on
-//! i IP MODULE [FUNCTION FILE LINE]*   an instruction pointer; several triples are inlined frames, innermost first
+//! i IP MODULE [FUNCTION [FILE LINE]]*   an instruction pointer; several triples are inlined frames, innermost first
 //! t IP_INDEX PARENT           a stack node; its parent is the caller
 //! a SIZE TRACE                an allocation info: what was asked for, and where
 //! + INFO                      an allocation

@@ -113,23 +113,24 @@ fn ours(tables: &Tables, cost: fn(&Allocation) -> i64) -> ByStack {
 /// `heaptrack_print -F`; `None` where the tool is not installed.
 fn theirs(file: &Path, cost: &str, scratch: &Path) -> Option<ByStack> {
     let out = scratch.join(cost);
-    let status = Command::new("heaptrack_print")
+    let run = Command::new("heaptrack_print")
         .args(["--disable-builtin-suppressions", "--disable-embedded-suppressions", "-p", "0", "-a", "0", "-T", "0", "-t", "0"])
         .args(["--flamegraph-cost-type", cost, "-F"])
         .args([&out, file])
         .output()
         .ok()?;
-    assert!(status.status.success());
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let mut sums = ByStack::new();
-    for line in std::fs::read_to_string(&out).ok()?.lines() {
-        let (stack, value) = line.rsplit_once(' ')?;
+    for line in std::fs::read_to_string(&out).unwrap().lines() {
+        let (stack, value) = line.rsplit_once(' ').unwrap();
         let mut names: Vec<String> = stack.split(';').filter(|name| !name.is_empty()).map(name_only).collect();
         names.sort();
-        let value: i64 = value.parse().ok()?;
+        let value: i64 = value.parse().unwrap();
         if value != 0 {
             *sums.entry(names).or_insert(0) += value;
         }
     }
+    assert!(!sums.is_empty() || cost == "temporary", "{cost} of {}", file.display());
     Some(sums)
 }
 
