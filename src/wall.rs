@@ -91,7 +91,13 @@ pub type Part = (String, i64, String);
 
 /// The parts of the wall clock of one bare run, or the reason why they are unknown.
 pub enum Line {
-    Known { wall_ns: i64, source: String, parts: Vec<Part> },
+    /// `threads`: how many windows are in `wall_ns`; 1 for a wall clock proper.
+    Known {
+        wall_ns: i64,
+        threads: usize,
+        source: String,
+        parts: Vec<Part>,
+    },
     Unknown(String),
 }
 
@@ -120,7 +126,7 @@ pub fn line(tables: &Tables, shares: &Shares) -> Line {
             parts.extend(
                 split_waits(tables, shares, off).unwrap_or_else(|| vec![("off CPU, reason not recorded".to_owned(), off, at.clone())]),
             );
-            Line::Known { wall_ns: wall, source: at, parts }
+            Line::Known { wall_ns: wall, threads: 1, source: at, parts }
         }
         None => Line::Unknown(
             "no artifact tells the wall clock and the CPU time; record /usr/bin/time -v, or sched:sched_switch with perf".to_owned(),
@@ -147,6 +153,7 @@ fn from_states(states: &[&ThreadState], path: &str) -> Line {
     let parts = columns.into_iter().map(part).collect();
     Line::Known {
         wall_ns: workers.iter().map(|state| state.window_ns).sum(),
+        threads: workers.len(),
         source: format!("{path}#sum=thread_states.window_ns{role}"),
         parts,
     }
