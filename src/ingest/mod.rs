@@ -91,14 +91,6 @@ pub static FORMATS: &[Format] = &[
         read: heaptrack::read,
     },
     Format {
-        name: "perf.data",
-        tool: "perf",
-        doc: "samples, stacks and scheduler events; file or pipe mode, also compressed (perf record -z)",
-        record: "perf record -F 997 -e cpu-clock --call-graph fp -o perf.data -- PROGRAM",
-        sniff: perf_data::sniff,
-        read: perf_data::read,
-    },
-    Format {
         name: "hyperfine",
         tool: "hyperfine",
         doc: "timed repetitions of commands, with parameters",
