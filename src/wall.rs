@@ -134,10 +134,13 @@ pub fn line(tables: &Tables, shares: &Shares) -> Line {
     }
 }
 
+/// What people read, the column of `thread_states`, and how to get it.
+type Column = (&'static str, &'static str, fn(&ThreadState) -> i64);
+
 fn from_states(states: &[&ThreadState], path: &str) -> Line {
     let workers: Vec<&ThreadState> = states.iter().copied().filter(|state| state.role.as_ref() == "worker").collect();
     let (workers, role) = if workers.is_empty() { (states.to_vec(), "") } else { (workers, "&role=worker") };
-    let columns: [(&str, &str, fn(&ThreadState) -> i64); 8] = [
+    let columns: [Column; 8] = [
         ("on CPU", "on_cpu_ns", |state| state.on_cpu_ns),
         ("runnable, waiting for a CPU", "runnable_ns", |state| state.runnable_ns),
         ("waiting for a lock", "lock_ns", |state| state.lock_ns),
@@ -147,7 +150,7 @@ fn from_states(states: &[&ThreadState], path: &str) -> Line {
         ("waiting for something else", "other_ns", |state| state.other_ns),
         ("unknown", "unknown_ns", |state| state.unknown_ns),
     ];
-    let part = |(name, column, get): (&str, &str, fn(&ThreadState) -> i64)| {
+    let part = |(name, column, get): Column| {
         (name.to_owned(), workers.iter().map(|state| get(state)).sum(), format!("{path}#sum=thread_states.{column}{role}"))
     };
     let parts = columns.into_iter().map(part).collect();

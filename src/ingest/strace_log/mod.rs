@@ -255,7 +255,7 @@ impl<'a> Log<'a> {
         recorder.artifact.window_ns = first.zip(last).and_then(|(first, last)| last.checked_sub(first));
         recorder.artifact.clock = self.clock.name().map(Into::into);
         recorder.artifact.follows_children = self.threads.has_numbers().then_some(true);
-        if recorder.tables.stacks.first().is_some() {
+        if !recorder.tables.stacks.is_empty() {
             recorder.artifact.unwinding = Some("libunwind".into());
         }
         strace_summary::push_event(recorder, calls);
