@@ -16,9 +16,19 @@ use self::line::{Body, Line, Outcome, Stamp};
 use self::stack::Stacks;
 use self::threads::Threads;
 use super::strace_summary::{self, TableReader};
-use super::{Input, Recorder, Severity, command, text};
+use super::{Format, Input, Recorder, Severity, command, text};
 use crate::error::Result;
 use crate::tables::{Execution, SyscallEvent};
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "strace-log",
+    tool: "strace",
+    doc: "every system call with time, duration, arguments and stack",
+    record: "strace -k -f -ttt -T -e trace=write,fsync,futex,clock_nanosleep -o calls.strace PROGRAM",
+    sniff,
+    read,
+};
 
 /// Two calls with a time stamp, or a text that is mostly calls.
 pub fn sniff(head: &[u8]) -> bool {
