@@ -487,7 +487,7 @@ scenario() {
             record s1r-unbuffered-rust s1r unbuffered 2000000 ;;
         s3r) only="$twin" work_heap=60000 bench_variants=churn,preallocated
             record s3r-allocator-rust s3r churn 55000000 ;;
-        sqlite3) work_bench=200000 work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
+        sqlite3) work_strace=20000 work_bench=200000 work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
             record real-sqlite3 sqlite3 "" 800000 ;;
         s0) work_bench=60000
             record s0-clean s0 clean 240000 ;;
