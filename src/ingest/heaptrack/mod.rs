@@ -32,9 +32,19 @@ mod parse;
 use rustc_hash::FxHashMap;
 
 use self::parse::{Parsed, Torn};
-use super::{FrameAt, Input, NewEvent, Recorder, Severity, text};
+use super::{Format, FrameAt, Input, NewEvent, Recorder, Severity, text};
 use crate::error::{Error, Result};
 use crate::tables::{Allocation, Execution, HeapPoint, HostFact};
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "heaptrack",
+    tool: "heaptrack",
+    doc: "every allocation by stack: calls, bytes, peak, leaked, temporary",
+    record: "heaptrack -o heaptrack PROGRAM",
+    sniff,
+    read,
+};
 
 pub fn sniff(head: &[u8]) -> bool {
     let mut lines = text::lines(head).map(|(_, line)| line);

@@ -150,6 +150,9 @@ fn name_only(printed: &str) -> String {
     if name.starts_with("0x") { "?".into() } else { name.into() }
 }
 
+/// What heaptrack_print calls a cost, and ours.
+type Cost = (&'static str, fn(&Allocation) -> i64);
+
 /// The sums that heaptrack_print 1.4 gives for the public files (TRUTH.jsonl), and, where the tool is installed, its
 /// value for every single stack.
 #[test]
@@ -172,7 +175,7 @@ fn public_files_agree_with_heaptrack_print() {
     let scratch = tempfile::tempdir().unwrap();
     for file in files {
         let tables = read_bytes(read, &unpacked(&file)).tables;
-        let costs: [(&str, fn(&Allocation) -> i64); 4] = [
+        let costs: [Cost; 4] = [
             ("allocations", |row| row.calls),
             ("temporary", |row| row.temporary_calls),
             ("leaked", |row| row.leaked_bytes),
