@@ -546,6 +546,17 @@ symbols() {
         objcopy --strip-debug "$debug" "$tmp/$(basename "$file").debug"
     done
     cat /proc/kallsyms > "$tmp/kallsyms"
+    # DW_AT_comp_dir names the folder of whoever built; as long, but neutral.
+    python3 - "$here" "$tmp" <<'PYTHON'
+import os, sys
+here, tmp = sys.argv[1].encode(), sys.argv[2]
+neutral = b'/testdata'.ljust(len(here), b'/')
+for name in os.listdir(tmp):
+    path = os.path.join(tmp, name)
+    data = open(path, 'rb').read()
+    if here in data and len(neutral) == len(here):
+        open(path, 'wb').write(data.replace(here, neutral))
+PYTHON
     for file in "$to"/*.zst; do
         [ -e "$tmp/$(basename "$file" .zst)" ] || rm -f "$file"
     done
