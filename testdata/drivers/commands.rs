@@ -105,7 +105,10 @@ fn other_runs_are_kept() -> Outcome {
     if std::fs::read_dir(&precious)?.count() != 1 {
         return Err("the foreign directory was touched".into());
     }
-    let left: Vec<PathBuf> = support::list(scratch.dir.path()).into_iter().filter(|path| path.to_string_lossy().contains("/.")).collect();
+    let left: Vec<PathBuf> = support::list(scratch.dir.path())
+        .into_iter()
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')))
+        .collect();
     if left.is_empty() { Ok(Completion::Completed) } else { Err(format!("left behind: {left:?}").into()) }
 }
 
