@@ -118,7 +118,8 @@ def check_sched(path):
     waits = table("waits").filter(pl.col("artifact_id") == artifact(path))
     clipped = waits.filter(pl.col("clipped")).group_by("thread_id").len()
     clipped = dict(zip(clipped["thread_id"], clipped["len"]))
-    sums = waits.filter(~pl.col("clipped")).group_by("thread_id").agg(pl.col("dur_ns").sum())
+    # timehist's wait time runs from switch-out to switch-in: the wait and the scheduling delay after it.
+    sums = waits.filter(~pl.col("clipped")).group_by("thread_id").agg((pl.col("dur_ns") + pl.col("runnable_ns").fill_null(0)).sum())
     sums = dict(zip(sums["thread_id"], sums["dur_ns"]))
     targets = threads.filter((pl.col("artifact_id") == artifact(path)) & pl.col("is_target"))
     compared = 0

@@ -221,13 +221,13 @@ traced() {
 # beside FILE PATH TOOL WORK SCRIPT: runs the program and, beside it, SCRIPT
 # which finds its process id in $pid. The program outlives the tool.
 beside() {
-    local file=$1 path=$2 tool=$3 work=$4 script=$5 command
-    bare_wall=""
-    command="$(argv "$work") >/dev/null & pid=\$!; $script; wait"
+    local file=$1 path=$2 tool=$3 less=$4 script=$5 command
+    bare_at "$less"
+    command="$(argv "$less") >/dev/null & pid=\$!; $script; wait"
     take_turn
     clean bash -c "$command" >run.log 2>&1 9>&- || { cat run.log >&2; echo "record.sh: failed: $command" >&2; exit 1; }
     end_turn
-    keep "$file" "$path" "$tool" "$command" "$work" "$threads" "$variant"
+    keep "$file" "$path" "$tool" "$command" "$less" "$threads" "$variant"
 }
 
 # A small ext4 of its own, on a loop device over a file in RECORD_WORK: it has
@@ -248,6 +248,12 @@ disk_down() {
     on_disk=""
     if mountpoint -q "$rec/disk" 2>/dev/null; then umount "$rec/disk"; fi
     rm -f "$rec/disk.img"
+}
+
+# strangers FILE: whether a system-wide recording saw programs of other people.
+strangers() {
+    perf script -i "$1" --show-mmap-events -F comm 2>/dev/null |
+        awk -v rec="$rec/" '/PERF_RECORD_MMAP2/ && $NF ~ "^/" && $NF !~ "^/usr/|^//anon|^/memfd:" && index($NF, rec) != 1 {found = 1} END {exit !found}'
 }
 
 # ---------------------------------------------------------------- one scenario
@@ -293,11 +299,15 @@ record_artifacts() {
     fi
     if wanted sched; then
         # On CPU 0 only: perf -a loses the switches out of the idle task of CPU 1.
-        traced sched.perf.data sched.perf.data.zst perf "$work_sched" \
-            taskset -c 0 perf record -q -N -a --synth=no -m 2M -g \
-            -e sched:sched_switch --filter "'prev_comm ~ \"$bin*\" || next_comm ~ \"$bin*\"'" \
-            -e sched:sched_wakeup --filter "'comm ~ \"$bin*\"'" \
-            -o sched.perf.data --
+        # And again (three times at most) while other people's programs started.
+        for i in 1 2 3 4; do
+            traced sched.perf.data sched.perf.data.zst perf "$work_sched" \
+                taskset -c 0 perf record -q -N -a --synth=no -m 2M -g \
+                -e sched:sched_switch --filter "'prev_comm ~ \"$bin*\" || next_comm ~ \"$bin*\"'" \
+                -e sched:sched_wakeup --filter "'comm ~ \"$bin*\"'" \
+                -o sched.perf.data --
+            strangers sched.perf.data || break
+        done
     fi
 
     if wanted offcpu; then
@@ -336,7 +346,7 @@ END { clear(@start); clear(@k); clear(@u); }' > offcpu.bpftrace.txt" ;;
         traced heaptrack.zst heaptrack.zst heaptrack "$work_heap" heaptrack -o heaptrack
     fi
     if wanted rss; then
-        beside rss.tsv rss.tsv smaps_rollup "$work" \
+        beside rss.tsv rss.tsv smaps_rollup "$work_rss" \
             "$rec/bin/rss.sh \$pid > rss.tsv"
     fi
 
@@ -429,7 +439,7 @@ loader=/lib64/ld-linux-x86-64.so.2
 # single artifacts first.
 record() {
     name=$1 bin=$2 variant=$3 work=$4 threads=${5:-}
-    : "${work_sched:=$work}" "${work_strace:=$work}" "${work_calls:=$work}" "${work_heap:=$work}"
+    : "${work_sched:=$work}" "${work_strace:=$work}" "${work_calls:=$work}" "${work_heap:=$work}" "${work_rss:=$work}"
     : "${work_strace_w:=$work_strace}" "${dump:=4096}" "${offcpu:=multi}" "${offcpu_s:=3}"
     : "${work_bench:=$work}" "${work_series:=$work}" "${bench_variants=$variant}" "${with_bench:=1}" "${elfs:=$rec/bin/$bin $libc $loader}"
     dir=$out/scenarios/$name
@@ -442,7 +452,7 @@ record() {
     record_artifacts
     manifest
     "$here/truth.sh" "$dir" "$out/truth/$name"
-    unset only work_bench work_series work_sched work_strace work_strace_w work_calls work_heap dump offcpu offcpu_s bench_variants with_bench elfs
+    unset only work_rss work_bench work_series work_sched work_strace work_strace_w work_calls work_heap dump offcpu offcpu_s bench_variants with_bench elfs
 }
 
 # Every process of the machine for a while, S1 beside S0, and no manifest of
@@ -455,9 +465,12 @@ record_system_wide() {
     cd "$rec/work"
     local command
     command="perf record -q -N -a --synth=no -F 499 -e cpu-clock -g -o cpu.perf.data -- sh -c '$rec/bin/s0 clean 100000 & $(argv "$work"); wait'"
-    take_turn
-    clean sh -c "$command" >run.log 2>&1 9>&-
-    end_turn
+    for _ in 1 2 3 4; do
+        take_turn
+        clean sh -c "$command" >run.log 2>&1 9>&-
+        end_turn
+        strangers cpu.perf.data || break
+    done
     keep cpu.perf.data cpu.perf.data.zst perf "$command" "$work" "" "$variant"
     manifest
     "$here/truth.sh" "$dir" "$out/truth/$name"
@@ -474,7 +487,7 @@ scenario() {
             record s1r-unbuffered-rust s1r unbuffered 2000000 ;;
         s3r) only="$twin" work_heap=60000 bench_variants=churn,preallocated
             record s3r-allocator-rust s3r churn 55000000 ;;
-        sqlite3) work_bench=200000 work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
+        sqlite3) work_strace=20000 work_bench=200000 work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
             record real-sqlite3 sqlite3 "" 800000 ;;
         s0) work_bench=60000
             record s0-clean s0 clean 240000 ;;
@@ -500,10 +513,10 @@ scenario() {
             record s6-sleep s6 sleeping 4800
             with_bench=0 work_calls=1000 offcpu_s=1
             record s6p-event-driven s6 driven 600000 ;;
-        s7) work_calls=600000 work_heap=600000 work_bench=500000 bench_variants=leaked,freed
-            record s7-leak s7 leaked 2000000
+        s7) work_rss=1000000 work_calls=600000 work_heap=600000 work_bench=500000 bench_variants=leaked,freed
+            record s7-leak s7 leaked 4000000
             with_bench=0 work_calls=600000 work_heap=600000 offcpu=folded offcpu_s=1
-            record s7p-freed s7 freed 7000000 ;;
+            record s7p-freed s7 freed 8000000 ;;
         *) echo "record.sh: unknown scenario $1 (known: $scenarios)" >&2; exit 2 ;;
     esac
 }

@@ -157,10 +157,11 @@ impl Judge<'_> {
         if let Some(reason) = self.effects.demotion(row.artifact_id, &alternate.mechanism, metric.basis) {
             return verdict.demoted(reason);
         }
-        if verdict.word() == Word::Rejects && row.part == Some(0) {
-            if let Some(reason) = self.zero_is_no_reading(alternate, metric, row.artifact_id) {
-                return verdict.demoted(reason);
-            }
+        if verdict.word() == Word::Rejects
+            && row.part == Some(0)
+            && let Some(reason) = self.zero_is_no_reading(alternate, metric, row.artifact_id)
+        {
+            return verdict.demoted(reason);
         }
         verdict
     }

@@ -113,23 +113,24 @@ fn ours(tables: &Tables, cost: fn(&Allocation) -> i64) -> ByStack {
 /// `heaptrack_print -F`; `None` where the tool is not installed.
 fn theirs(file: &Path, cost: &str, scratch: &Path) -> Option<ByStack> {
     let out = scratch.join(cost);
-    let status = Command::new("heaptrack_print")
+    let run = Command::new("heaptrack_print")
         .args(["--disable-builtin-suppressions", "--disable-embedded-suppressions", "-p", "0", "-a", "0", "-T", "0", "-t", "0"])
         .args(["--flamegraph-cost-type", cost, "-F"])
         .args([&out, file])
         .output()
         .ok()?;
-    assert!(status.status.success());
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let mut sums = ByStack::new();
-    for line in std::fs::read_to_string(&out).ok()?.lines() {
-        let (stack, value) = line.rsplit_once(' ')?;
+    for line in std::fs::read_to_string(&out).unwrap().lines() {
+        let (stack, value) = line.rsplit_once(' ').unwrap();
         let mut names: Vec<String> = stack.split(';').filter(|name| !name.is_empty()).map(name_only).collect();
         names.sort();
-        let value: i64 = value.parse().ok()?;
+        let value: i64 = value.parse().unwrap();
         if value != 0 {
             *sums.entry(names).or_insert(0) += value;
         }
     }
+    assert!(!sums.is_empty() || cost == "temporary", "{cost} of {}", file.display());
     Some(sums)
 }
 
@@ -141,6 +142,9 @@ fn name_only(printed: &str) -> String {
     };
     if name.starts_with("0x") { "?".into() } else { name.into() }
 }
+
+/// What heaptrack_print calls a cost, and ours.
+type Cost = (&'static str, fn(&Allocation) -> i64);
 
 /// The sums that heaptrack_print 1.4 gives for the public files (TRUTH.jsonl), and, where the tool is installed, its
 /// value for every single stack.
@@ -164,7 +168,7 @@ fn public_files_agree_with_heaptrack_print() {
     let scratch = tempfile::tempdir().unwrap();
     for file in files {
         let tables = read_bytes(read, &unpacked(&file)).tables;
-        let costs: [(&str, fn(&Allocation) -> i64); 4] = [
+        let costs: [Cost; 4] = [
             ("allocations", |row| row.calls),
             ("temporary", |row| row.temporary_calls),
             ("leaked", |row| row.leaked_bytes),

@@ -21,9 +21,19 @@ mod window;
 use std::collections::BTreeMap;
 
 use self::frames::Name;
-use super::{Input, NewEvent, Recorder, Severity, text};
+use super::{Format, Input, NewEvent, Recorder, Severity, text};
 use crate::error::Result;
 use crate::tables::{Maybe32, Maybe64, Sample, Tables, Wait};
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "offcpu-stacks",
+    tool: "bpf",
+    doc: "off-CPU time summed by stack: offcputime, bpftrace, folded",
+    record: "offcputime -p PID 10 > offcpu.txt",
+    sniff,
+    read,
+};
 
 /// One summed stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -153,7 +153,7 @@ struct Walker<'a, F> {
 impl<F: FnMut(&Record<'_>)> Walker<'_, F> {
     fn run(&mut self) {
         let mut outer = Records::new(self.data, self.order);
-        while let Some(record) = outer.next() {
+        for record in outer.by_ref() {
             match record.kind {
                 records::COMPRESSED | records::COMPRESSED2 => self.inflate(&record),
                 _ => self.take(&record, 0),
