@@ -146,6 +146,11 @@ def site_of(stack):
     return next((f[0] for f in path_of(stack) if not f[3] and f[0] is not None and not f[2]), None)
 
 
+def dso_of_site(stack):
+    ids = dict(zip(table("functions")["function_id"], table("functions")["dso"]))
+    return next((ids[f[4]["function_id"]] for f in path_of(stack) if not f[3] and f[0] is not None and not f[2]), None)
+
+
 # ---- sums -----------------------------------------------------------------------------------------------------------
 
 
@@ -184,7 +189,7 @@ def sum_samples(own, column, keys):
             fits = frames[0][0] == keys["leaf"] and "IRQ_SINK" not in frames[0][1]
         else:
             what, value, site = place(stack)
-            fits = keys.get(what) == value and keys.get("site") == site
+            fits = keys.get(what) == value and keys.get("site") == site and ("dso" not in keys or dso_of_site(stack) == keys["dso"])
         total += weight if fits else 0
     return total
 
