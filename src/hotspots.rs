@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::derive::classes::{Classes, Marks};
+use crate::derive::classes::{Classes, Marks, site_of};
 use crate::derive::places::{Place, Places};
 use crate::error::Result;
 use crate::tables::{Event, Evidence, Hotspot, Tables, Text};
@@ -176,7 +176,7 @@ fn wait_rows(tables: &Tables, marks: &Marks, shares: &Shares) -> Vec<Row> {
     let mut sums: BTreeMap<(Text, Option<i32>), (i64, i64)> = BTreeMap::new();
     for wait in tables.waits.iter().filter(|wait| wait.artifact_id == artifact_id && wait.reason.as_ref() != "preempted") {
         if is_target(wait.thread_id) && wait.reason.as_ref() != "join" {
-            let site = wait.stack_id.and_then(|stack| crate::derive::classes::site_of(tables, marks, stack));
+            let site = wait.stack_id.and_then(|stack| site_of(tables, marks, stack));
             let sum = sums.entry((wait.reason.clone(), site)).or_default();
             sum.0 = sum.0.saturating_add(wait.dur_ns);
             sum.1 += 1;
@@ -206,7 +206,7 @@ fn wait_rows(tables: &Tables, marks: &Marks, shares: &Shares) -> Vec<Row> {
             value_lo: value,
             weight,
             whole,
-            wall_share: shares.waits_from.map(|_| value),
+            wall_share: if shares.waits_from.is_some() { Some(value) } else { shares.off_cpu.map(|off| off * value) },
             resource: "off-cpu".into(),
             category: wait_category(&reason).into(),
             artifact_id,

@@ -17,13 +17,13 @@
 //!   into polars (`tables::bridge`, the only place where the two meet).
 //! * [`objects`]: object files found by build-id; the one door of object, gimli, addr2line and framehop.
 //! * [`ingest`]: bytes -> rows. One file or folder per format, one line in `FORMATS`; `Recorder` is the only door.
-//! * `symbolize`: address -> function, inline chains, demangling, the kernel by kallsyms.
+//! * [`symbolize`]: address -> function, inline chains, demangling, the kernel by kallsyms.
 //! * [`derive`]: tables -> tables where SQL should not go: costs over stacks, symbol classes and sites, reasons of waits,
 //!   trends, canonical ids.
-//! * `rules`: queries/*, run in polars, scored by one scorer; quality first (`quality`), verdicts and labels into
-//!   the `ledger`.
+//! * [`rules`]: queries/*, run in polars, scored by one scorer; quality first ([`quality`]), verdicts and labels into
+//!   the [`ledger`].
 //! * [`hotspots`], [`wall`]: the ranked table and the line above it.
-//! * [`emit`]: report -> files, one pure emitter per output. `cli`: one file per command.
+//! * [`emit`]: report -> files, one pure emitter per output. [`cli`]: one file per command.
 //!
 //! Dependency direction: `cli -> {ingest, symbolize, derive, rules, ledger, hotspots, emit} -> {objects, tables} -> error`.
 //! Stages meet in `tables` and in this file only ([`derive`] lends its symbol classes and places to [`hotspots`]).
@@ -40,13 +40,28 @@
 //! * Every number shown to a person has evidence.
 //! * `Verdict::Rejects` can be made from a reading only; what nobody recorded is *not measured*.
 
-pub mod derive;
 #[cfg(feature = "engine")]
+pub mod cli;
+pub mod derive;
 pub mod emit;
 pub mod error;
 pub mod hotspots;
 pub mod ingest;
+#[cfg(feature = "engine")]
+pub mod ledger;
 pub mod objects;
+#[cfg(feature = "engine")]
+mod pipeline;
+#[cfg(feature = "engine")]
+pub mod quality;
+pub mod request;
+#[cfg(feature = "engine")]
+pub mod rules;
 pub mod stages;
+pub mod symbolize;
 pub mod tables;
 pub mod wall;
+
+#[cfg(feature = "engine")]
+pub use pipeline::{analyze, catalogue};
+pub use request::AnalyzeRequest;

@@ -1,17 +1,24 @@
 //! Where the wall clock went: the shares of the resources, and the line that says so.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hotspots::encode;
 use crate::tables::{Execution, Tables, ThreadState};
+
+/// Scheduler recordings lose switch-in events out of the idle task without a word (rules.md Q37). Where more than this
+/// part of the workers' windows is unknown, they do not speak for the wall clock.
+const UNKNOWN_SHARE_MAX: f64 = 0.2;
 
 /// How much of the wall clock each resource took.
 #[derive(Debug, Clone, Default)]
 pub struct Shares {
     /// CPU time over wall clock, at most 1; null where no artifact tells both.
     pub cpu: Option<f64>,
-    /// The artifact whose waits and windows are used.
+    /// The artifact whose wait intervals and windows are used; null where aggregated stacks must do.
     pub waits_from: Option<i32>,
+    /// What the share of a place in the aggregated off-CPU time is multiplied with to give its share of the wall clock:
+    /// the part of the wall clock that was not on CPU. Null where several threads ran or the wall clock is unknown.
+    pub off_cpu: Option<f64>,
     /// Sum of the windows of the worker threads.
     pub worker_window_ns: Option<i64>,
     workers: BTreeSet<i32>,
@@ -33,6 +40,10 @@ impl Shares {
         if let Some(states) = states(tables) {
             let workers: Vec<&ThreadState> = states.iter().copied().filter(|state| state.role.as_ref() == "worker").collect();
             let window: i64 = workers.iter().map(|state| state.window_ns).sum();
+            let unknown: i64 = workers.iter().map(|state| state.unknown_ns).sum();
+            if unknown as f64 > UNKNOWN_SHARE_MAX * window as f64 {
+                return shares.aggregated(tables);
+            }
             shares.waits_from = states.first().map(|state| state.artifact_id);
             shares.worker_window_ns = Some(window).filter(|window| *window > 0);
             shares.workers = workers.iter().map(|state| state.thread_id).collect();
@@ -40,8 +51,17 @@ impl Shares {
                 let on_cpu: i64 = workers.iter().map(|state| state.on_cpu_ns).sum();
                 shares.cpu = Some((on_cpu as f64 / window as f64).min(1.0));
             }
+            return shares;
         }
-        shares
+        shares.aggregated(tables)
+    }
+
+    /// Without usable windows: a single thread's off-CPU time is what its CPU time leaves of the wall clock.
+    fn aggregated(mut self, tables: &Tables) -> Shares {
+        let threads = |artifact: i32| tables.threads.iter().filter(|row| row.artifact_id == artifact && row.is_target).count();
+        let most = (0..tables.artifacts.len() as i32).map(threads).max().unwrap_or(0);
+        self.off_cpu = self.cpu.filter(|_| most <= 1).map(|cpu| 1.0 - cpu);
+        self
     }
 }
 
@@ -75,35 +95,12 @@ pub enum Line {
     Unknown(String),
 }
 
-/// The workers' states scaled to the wall clock where scheduler events exist; else CPU and the rest.
-pub fn line(tables: &Tables) -> Line {
+/// The workers' states where scheduler events tell them; else CPU time, with the rest split as aggregated off-CPU stacks
+/// split it where they can.
+pub fn line(tables: &Tables, shares: &Shares) -> Line {
     let path = |artifact: i32| tables.artifacts.get(artifact as usize).map_or_else(String::new, |row| encode(&row.path));
-    if let Some(states) = states(tables) {
-        let workers: Vec<&ThreadState> = states.iter().copied().filter(|state| state.role.as_ref() == "worker").collect();
-        let workers = if workers.is_empty() { states } else { workers };
-        let window: i64 = workers.iter().map(|state| state.window_ns).sum();
-        if window > 0 {
-            let artifact = workers.first().map_or(0, |state| state.artifact_id);
-            let source = format!("{}#sum=thread_states.window_ns&role=worker", path(artifact));
-            let columns: [(&str, &str, fn(&ThreadState) -> i64); 8] = [
-                ("on CPU", "on_cpu_ns", |state| state.on_cpu_ns),
-                ("runnable, waiting for a CPU", "runnable_ns", |state| state.runnable_ns),
-                ("waiting for a lock", "lock_ns", |state| state.lock_ns),
-                ("sleeping", "sleep_ns", |state| state.sleep_ns),
-                ("waiting for fsync", "fsync_ns", |state| state.fsync_ns),
-                ("waiting for the disk", "disk_ns", |state| state.disk_ns),
-                ("waiting for something else", "other_ns", |state| state.other_ns),
-                ("unknown", "unknown_ns", |state| state.unknown_ns),
-            ];
-            let parts = columns
-                .into_iter()
-                .map(|(name, column, get)| {
-                    let anchor = format!("{}#sum=thread_states.{column}&role=worker", path(artifact));
-                    (name.to_owned(), workers.iter().map(|state| get(state)).sum(), anchor)
-                })
-                .collect();
-            return Line::Known { wall_ns: window, source, parts };
-        }
+    if let (Some(artifact), Some(states)) = (shares.waits_from, states(tables)) {
+        return from_states(&states, &path(artifact));
     }
     match bare(tables) {
         Some(row) => {
@@ -117,15 +114,61 @@ pub fn line(tables: &Tables) -> Line {
                     wall as f64 / 1e9
                 ));
             }
-            let parts = vec![
-                ("on CPU in user code".to_owned(), user, at.clone()),
-                ("on CPU in the kernel".to_owned(), system, at.clone()),
-                ("off CPU, reason not recorded".to_owned(), wall.saturating_sub(user).saturating_sub(system), at.clone()),
-            ];
+            let off = wall.saturating_sub(user).saturating_sub(system);
+            let mut parts =
+                vec![("on CPU in user code".to_owned(), user, at.clone()), ("on CPU in the kernel".to_owned(), system, at.clone())];
+            parts.extend(
+                split_waits(tables, shares, off).unwrap_or_else(|| vec![("off CPU, reason not recorded".to_owned(), off, at.clone())]),
+            );
             Line::Known { wall_ns: wall, source: at, parts }
         }
         None => Line::Unknown(
             "no artifact tells the wall clock and the CPU time; record /usr/bin/time -v, or sched:sched_switch with perf".to_owned(),
         ),
     }
+}
+
+fn from_states(states: &[&ThreadState], path: &str) -> Line {
+    let workers: Vec<&ThreadState> = states.iter().copied().filter(|state| state.role.as_ref() == "worker").collect();
+    let (workers, role) = if workers.is_empty() { (states.to_vec(), "") } else { (workers, "&role=worker") };
+    let columns: [(&str, &str, fn(&ThreadState) -> i64); 8] = [
+        ("on CPU", "on_cpu_ns", |state| state.on_cpu_ns),
+        ("runnable, waiting for a CPU", "runnable_ns", |state| state.runnable_ns),
+        ("waiting for a lock", "lock_ns", |state| state.lock_ns),
+        ("sleeping", "sleep_ns", |state| state.sleep_ns),
+        ("waiting for fsync", "fsync_ns", |state| state.fsync_ns),
+        ("waiting for the disk", "disk_ns", |state| state.disk_ns),
+        ("waiting for something else", "other_ns", |state| state.other_ns),
+        ("unknown", "unknown_ns", |state| state.unknown_ns),
+    ];
+    let part = |(name, column, get): (&str, &str, fn(&ThreadState) -> i64)| {
+        (name.to_owned(), workers.iter().map(|state| get(state)).sum(), format!("{path}#sum=thread_states.{column}{role}"))
+    };
+    let parts = columns.into_iter().map(part).collect();
+    Line::Known {
+        wall_ns: workers.iter().map(|state| state.window_ns).sum(),
+        source: format!("{path}#sum=thread_states.window_ns{role}"),
+        parts,
+    }
+}
+
+/// The off-CPU part of the wall clock by reason, in the proportions of the aggregated off-CPU stacks of another run.
+fn split_waits(tables: &Tables, shares: &Shares, off_ns: i64) -> Option<Vec<Part>> {
+    shares.off_cpu?;
+    let artifact = tables.waits.iter().find(|wait| wait.is_aggregate)?.artifact_id;
+    let path = encode(&tables.artifacts.get(artifact as usize)?.path);
+    let mut by_reason: BTreeMap<&str, i64> = BTreeMap::new();
+    for wait in tables.waits.iter().filter(|wait| wait.artifact_id == artifact && wait.is_aggregate) {
+        let sum = by_reason.entry(&wait.reason).or_default();
+        *sum = sum.saturating_add(wait.dur_ns);
+    }
+    let total: i64 = by_reason.values().fold(0, |sum, value| sum.saturating_add(*value));
+    if total <= 0 {
+        return None;
+    }
+    let part = |(reason, sum): (&str, i64)| {
+        let ns = (i128::from(off_ns) * i128::from(sum) / i128::from(total)) as i64;
+        (format!("off CPU: {reason}"), ns, format!("{path}#sum=waits.dur_ns&reason={}", encode(reason)))
+    };
+    Some(by_reason.into_iter().map(part).collect())
 }

@@ -106,6 +106,9 @@ def check_self(stem, path):
 
 def check_sched(path):
     """Wait on closed intervals per thread within 1 % of perf sched timehist; the states sum to the window."""
+    if table("thread_states") is None or table("waits") is None:
+        wrong.append(f"{path}: no thread states or no waits")
+        return
     states = table("thread_states").filter(pl.col("artifact_id") == artifact(path))
     columns = ["on_cpu_ns", "runnable_ns", "lock_ns", "sleep_ns", "fsync_ns", "disk_ns", "other_ns", "unknown_ns"]
     for row in states.iter_rows(named=True):

@@ -6,8 +6,7 @@ use serde::Deserialize;
 
 use super::paths::path;
 use crate::error::{Error, Result};
-use crate::tables::Function;
-use crate::tables::{StackClass, Tables, Text};
+use crate::tables::{Function, StackClass, StackSite, Tables, Text};
 
 #[derive(Debug, Deserialize)]
 struct File {
@@ -165,19 +164,29 @@ pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks) {
     used.sort_unstable();
     used.dedup();
     let mut rows = Vec::new();
+    let mut sites = Vec::with_capacity(used.len());
     for stack in used {
         rows.extend(of_stack(tables, marks, &names, stack));
+        sites.push(StackSite {
+            stack_id: stack,
+            site_function_id: site_of(tables, marks, stack),
+            caller_certain: caller_certain(tables, marks, stack),
+        });
     }
     tables.stack_classes = rows;
+    tables.stack_sites = sites;
+}
+
+/// Whether the innermost user frame lies outside the runtime: frame pointers lose the caller of a libc leaf.
+fn caller_certain(tables: &Tables, marks: &Marks, stack: i32) -> bool {
+    !path(tables, stack).find(|frame| !frame.is_kernel).is_some_and(|frame| marks.is_runtime(frame.function_id))
 }
 
 fn of_stack(tables: &Tables, marks: &Marks, names: &[Text], stack: i32) -> Vec<StackClass> {
     let frames: Vec<(Option<i32>, bool)> = path(tables, stack).map(|frame| (frame.function_id, frame.is_kernel)).collect();
     let leaf_bits = frames.first().map_or(0, |(function, _)| marks.of(*function));
     let mut all = frames.iter().fold(0, |bits, (function, _)| bits | marks.of(*function));
-    // The innermost user frame inside the runtime: frame pointers lose the caller of such a leaf.
-    let innermost_user = frames.iter().find(|(_, kernel)| !kernel);
-    let caller_certain = !innermost_user.is_some_and(|(function, _)| marks.is_runtime(*function));
+    let caller_certain = caller_certain(tables, marks, stack);
     let mut rows = Vec::new();
     while all != 0 {
         let class = all.trailing_zeros() as usize;

@@ -4,7 +4,9 @@
 //! them again (`finish_task_switch`, `do_syscall_64`, `_raw_spin_unlock_irqrestore`; rules.md finding 1); and a libc leaf
 //! says little without its caller. So a stack is read from the leaf to the root:
 //!
-//! 1. a system-call handler on it (class SYSCALL): the place is that call under its site;
+//! 1. a system-call handler on it (class SYSCALL), or the kernel's entry code for system calls (class KENTRY) above an
+//!    innermost user frame in the runtime: the place is that call under its site (compilers inline handlers away, so the
+//!    libc wrapper names it);
 //! 2. else a page fault (class FAULT): page faults under the site;
 //! 3. else a kernel leaf: the outermost named kernel function (an interrupt, a kernel thread);
 //! 4. else, below the site, the frame nearest to it that has one of [`USER_CLASSES`]: that class under the site (wrappers
@@ -50,6 +52,7 @@ pub struct Places<'a> {
     tables: &'a Tables,
     marks: &'a Marks,
     syscall: u64,
+    entry: u64,
     fault: u64,
     user: Vec<(u64, Text)>,
 }
@@ -57,7 +60,7 @@ pub struct Places<'a> {
 impl<'a> Places<'a> {
     pub fn new(tables: &'a Tables, classes: &Classes, marks: &'a Marks) -> Places<'a> {
         let user = USER_CLASSES.iter().map(|name| (classes.bit(name), Text::from(*name))).collect();
-        Places { tables, marks, syscall: classes.bit("SYSCALL"), fault: classes.bit("FAULT"), user }
+        Places { tables, marks, syscall: classes.bit("SYSCALL"), entry: classes.bit("KENTRY"), fault: classes.bit("FAULT"), user }
     }
 
     fn name(&self, frame: &Frame) -> Option<&'a Text> {
@@ -78,6 +81,10 @@ impl<'a> Places<'a> {
         }
         if frames.iter().any(|frame| has(&frame, self.fault)) {
             return place(What::Class("FAULT".into()));
+        }
+        let wrapper = frames.iter().find(|frame| !frame.is_kernel).filter(|frame| self.marks.is_runtime(frame.function_id));
+        if let (true, Some(name)) = (frames.iter().any(|frame| has(&frame, self.entry)), wrapper.and_then(|frame| self.name(frame))) {
+            return place(What::Syscall(wrapper_name(name)));
         }
         if leaf.is_kernel {
             let outermost = frames.iter().filter(|frame| frame.is_kernel).filter_map(|frame| self.name(frame)).next_back();

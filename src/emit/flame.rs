@@ -38,10 +38,14 @@ pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
     Ok(files)
 }
 
-/// The event that leads: role cpu, unwound by DWARF before LBR before frame pointers, then more samples, then first.
-pub fn primary_cpu_event<'a>(view: &View<'a>) -> Option<&'a Event> {
-    let events = view.run.tables.events.iter().filter(|event| &*event.role == "cpu");
-    events.min_by_key(|event| (unwinding_rank(view.artifact(Some(event.artifact_id))), Reverse(event.target_n), event.event_id))
+/// The event that leads, as in the hotspot table: role cpu, at least 100 samples, unwound by DWARF before LBR before
+/// frame pointers, then more samples, then first.
+fn primary_cpu_event<'a>(view: &View<'a>) -> Option<&'a Event> {
+    let events = view.run.tables.events.iter().filter(|event| &*event.role == "cpu" && event.target_n > 0);
+    events.min_by_key(|event| {
+        let unwinding = unwinding_rank(view.artifact(Some(event.artifact_id)));
+        (event.target_n < 100, unwinding, Reverse(event.target_n), event.event_id)
+    })
 }
 
 fn unwinding_rank(artifact: Option<&Artifact>) -> usize {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::view::{Entry, Metric, Slot};
+use super::view::{Entry, Metric, NOT_MEASURED, Slot};
 use super::{EmitOptions, OutputFile, View, anchor, escape, number};
 use crate::error::Result;
 use crate::tables::Threshold;
@@ -46,7 +46,8 @@ fn entry_section(out: &mut String, view: &View<'_>, entry: &Entry<'_>) {
         }
         for cross in &slot.cross_checks {
             let path = escape::markdown_code(view.path(cross.artifact_id));
-            let _ = writeln!(out, "- {} cross-check, {path}: {}", escape::markdown(slot.name), escape::markdown(&cross.verdict));
+            let metric = escape::markdown(cross.metric.as_deref().unwrap_or("value"));
+            let _ = writeln!(out, "- {} cross-check, {path}: {metric} {}", escape::markdown(slot.name), escape::markdown(&cross.verdict));
         }
     }
     advice(out, entry);
@@ -66,7 +67,8 @@ fn slot_row(view: &View<'_>, slot: &Slot<'_>) -> String {
         |row| format!("{} {}", escape::markdown(row.tool.as_deref().unwrap_or("")), escape::markdown_code(view.path(row.artifact_id))),
     );
     let mut verdict = slot.verdict_with_reason();
-    if let Some(score) = slot.score {
+    // An angle that is not measured may hold a metric that is: its score would mislead.
+    if let Some(score) = slot.score.filter(|_| slot.verdict != NOT_MEASURED) {
         let _ = write!(verdict, ", score {score:.2}");
     }
     let place = slot.anchor().map_or_else(|| number::ABSENT.to_owned(), |place| escape::markdown_code(&anchor::shown(place)));
@@ -124,8 +126,12 @@ pub fn metric_text(metric: &Metric<'_>, escape: &dyn Fn(&str) -> String) -> Stri
         }
         None => out.push_str(" was not read"),
     }
-    if row.lo.is_some() && row.hi.is_some() {
-        let _ = write!(out, ", interval {}", escape(&number::interval(row.lo, row.hi, unit)));
+    match (row.lo, row.hi) {
+        (Some(lo), Some(hi)) if lo == hi => out.push_str(" (exact)"),
+        (Some(_), Some(_)) => {
+            let _ = write!(out, ", interval {}", escape(&number::interval(row.lo, row.hi, unit)));
+        }
+        _ => {}
     }
     if let Some(n) = row.n {
         let _ = write!(out, ", n = {}", number::count(n));

@@ -28,9 +28,12 @@ pub mod view;
 pub mod wall;
 mod write;
 
+pub use hypothesis::{cost as cost_text, threshold_text};
 pub use run::{AlternateDoc, HypothesisDoc, Missing, Run, SlotDoc, Stage, WallLine, WallPart};
 pub use view::View;
-pub use write::{Overwrite, write};
+pub use write::{Overwrite, check, write};
+
+use std::collections::BTreeMap;
 
 use crate::error::Result;
 
@@ -66,6 +69,17 @@ pub static EMITTERS: &[Emitter] = &[
     Emitter { name: "summary.json", doc: "All of it for programs, bounded in size", emit: summary::emit },
 ];
 
+#[cfg(test)]
+pub(crate) fn sample() -> Run {
+    sample_run::hostile()
+}
+
+/// A reading with the verdict and its threshold.
+#[cfg(test)]
+pub(crate) fn sample_reading(verdict: &str) -> (crate::tables::Reading, crate::tables::Threshold) {
+    (sample_run::reading("R25", "A", verdict, 0), sample_run::threshold("R25", "A"))
+}
+
 /// All files of the run directory.
 pub fn render(run: &Run, options: EmitOptions) -> Result<Vec<OutputFile>> {
     let view = View::new(run);
@@ -76,11 +90,16 @@ pub fn render(run: &Run, options: EmitOptions) -> Result<Vec<OutputFile>> {
     Ok(files)
 }
 
-/// The queries as they ran. A name that would leave the folder is flattened.
+/// The queries as they ran. A name that would leave the folder is flattened; files of one name follow each other.
 fn queries(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
-    let file = |(name, text): &(String, String)| {
+    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for (name, text) in &view.run.queries {
         let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty() && *part != "." && *part != "..").collect();
-        (format!("queries/{}", parts.join("/")), text.clone().into_bytes())
-    };
-    Ok(view.run.queries.iter().map(file).collect())
+        let file = files.entry(format!("queries/{}", parts.join("/"))).or_default();
+        if !file.is_empty() {
+            file.push(b'\n');
+        }
+        file.extend_from_slice(text.as_bytes());
+    }
+    Ok(files.into_iter().collect())
 }

@@ -74,7 +74,8 @@ pub fn value(value: f64, unit: &str) -> String {
         "ns" => duration(value.round() as i64),
         "bytes" => bytes(value.round() as i64),
         "" | "ratio" | "text" => digits(value),
-        _ => format!("{} {unit}", digits(value)),
+        // Rates are declared as 1/s.
+        _ => format!("{} {}", digits(value), unit.strip_prefix("1/").map_or_else(|| unit.to_owned(), |per| format!("per {per}"))),
     }
 }
 
@@ -84,8 +85,7 @@ pub fn interval(lo: Option<f64>, hi: Option<f64>, unit: &str) -> String {
     match unit {
         "share" => format!("{}-{} %", per_cent(lo), per_cent(hi)),
         "ns" | "bytes" => format!("{}-{}", value(lo, unit), value(hi, unit)),
-        "" | "ratio" | "text" => format!("{}-{}", digits(lo), digits(hi)),
-        _ => format!("{}-{} {unit}", digits(lo), digits(hi)),
+        _ => format!("{}-{}", digits(lo), value(hi, unit)),
     }
 }
 
@@ -165,6 +165,8 @@ mod tests {
         assert_eq!(count(i64::MIN), "-9 223 372 036 854 775 808");
         assert_eq!(value(9.876, "bytes/call"), "9.88 bytes/call");
         assert_eq!(value(123_456.0, "calls/s"), "123 456 calls/s");
+        assert_eq!(value(890_208.0, "1/s"), "890 208 per s");
+        assert_eq!(interval(Some(1.0), Some(2.5), "1/s"), "1.00-2.50 per s");
         assert_eq!(value(f64::INFINITY, "calls/s"), "-");
     }
 

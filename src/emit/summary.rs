@@ -80,7 +80,7 @@ fn hotspots(view: &View<'_>) -> Value {
 
 fn hypothesis(view: &View<'_>, entry: &Entry<'_>) -> Value {
     let row = entry.row;
-    let slots: Map<String, Value> = entry.slots.iter().map(|slot| (text(slot.name), slot_json(view, slot))).collect();
+    let slots: Map<String, Value> = entry.slots.iter().map(|slot| (text(slot.name), slot_json(view, entry, slot))).collect();
     let doc = |get: fn(&super::HypothesisDoc) -> &String| maybe(entry.doc.map(|doc| get(doc).as_str()));
     json!({
         "id": &*row.hypothesis, "name": text(&row.name), "label": &*row.label, "category": text(&row.category),
@@ -96,7 +96,10 @@ fn hypothesis(view: &View<'_>, entry: &Entry<'_>) -> Value {
 }
 
 /// One angle; with several metrics the one that decided, and their number.
-fn slot_json(view: &View<'_>, slot: &Slot<'_>) -> Value {
+fn slot_json(view: &View<'_>, entry: &Entry<'_>, slot: &Slot<'_>) -> Value {
+    let missing = entry.missing.iter().find(|missing| missing.slot == slot.name);
+    let record = missing.map(|missing| missing.command.as_str());
+    let reason = slot.reason.or(missing.map(|missing| missing.reason.as_str()));
     let deciding = slot
         .metrics
         .iter()
@@ -104,24 +107,35 @@ fn slot_json(view: &View<'_>, slot: &Slot<'_>) -> Value {
         .or_else(|| slot.metrics.iter().find(|metric| &*metric.reading.verdict == slot.verdict))
         .or_else(|| slot.metrics.first());
     let Some(metric) = deciding else {
-        return json!({"verdict": slot.verdict, "reason": maybe(slot.reason)});
+        return json!({"verdict": slot.verdict, "reason": maybe(reason), "record": record});
     };
     let row = metric.reading;
+    let mut paths: Vec<&str> = slot.metrics.iter().filter_map(|metric| metric.reading.artifact_id).map(|id| view.path(Some(id))).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let artifacts: Vec<Value> = paths.into_iter().map(|path| json!(text(path))).collect();
     json!({
-        "verdict": slot.verdict, "reason": maybe(slot.reason), "tool": maybe(row.tool.as_deref()),
+        "artifacts": artifacts,
+        "verdict": slot.verdict, "reason": maybe(reason), "tool": maybe(row.tool.as_deref()),
         "artifact": maybe(row.artifact_id.map(|id| view.path(Some(id)))), "alternate": maybe(row.alternate.as_deref()),
         "mechanism": maybe(row.mechanism.as_deref()), "metric": maybe(row.metric.as_deref()), "metrics": slot.metrics.len(),
         "unit": maybe(row.unit.as_deref()), "value": row.value, "lo": row.lo, "hi": row.hi, "n": row.n, "score": slot.score,
         "reject": metric.threshold.map(|row| row.reject), "support": metric.threshold.map(|row| row.support),
-        "threshold_source": maybe(metric.threshold.map(|row| &*row.source_kind)), "evidence": metric.anchor(),
+        "threshold_source": maybe(metric.threshold.map(|row| &*row.source_kind)), "evidence": metric.anchor(), "record": record,
     })
 }
 
+/// Each command once, with the slots it would fill.
 fn record_next(view: &View<'_>) -> Value {
-    let row =
-        |row: &super::Missing| json!({"hypothesis": row.hypothesis, "slot": row.slot, "reason": text(&row.reason), "command": row.command});
-    let rows: Vec<Value> = view.run.missing.iter().take(LIST_MAX).map(row).collect();
-    json!({"commands": rows, "left_out": view.run.missing.len().saturating_sub(LIST_MAX)})
+    let recordings = view.record_next();
+    let row = |recording: &super::view::Recording<'_>| {
+        let slots = recording.slots.iter().take(LIST_MAX);
+        let settles: Vec<Value> =
+            slots.map(|row| json!({"hypothesis": row.hypothesis, "slot": row.slot, "reason": text(&row.reason)})).collect();
+        json!({"command": recording.command, "settles": settles})
+    };
+    let rows: Vec<Value> = recordings.iter().take(LIST_MAX).map(row).collect();
+    json!({"commands": rows, "left_out": recordings.len().saturating_sub(LIST_MAX)})
 }
 
 fn quality_json(view: &View<'_>) -> Value {

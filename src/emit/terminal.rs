@@ -9,12 +9,13 @@ use std::path::Path;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, presets};
 
 use super::view::{Entry, REJECTS, SUPPORTS, Slot};
-use super::{Run, View, anchor, escape, hotspot_table, number, quality, summary, wall};
+use super::{Run, View, anchor, escape, number, quality, wall};
 use crate::tables::{Thread, ThreadState};
 
 const HOTSPOTS_MAX: usize = 10;
 const THREADS_MAX: usize = 12;
 const COMMANDS_MAX: usize = 8;
+const LOSSES_MAX: usize = 4;
 
 /// How to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,21 +120,44 @@ fn hotspots(out: &mut String, view: &View<'_>, style: Style) {
         out.push_str("\nNo artifact gave a place that could be ranked.\n");
         return;
     }
-    let mut table = table(style, &["Rank", "Location", "Metric", "Value", "Category", "Evidence"]);
-    let name_max = (style.width / 3).max(20);
-    for row in rows.iter().take(HOTSPOTS_MAX) {
-        table.add_row([
-            row.rank.to_string(),
-            escape::terminal(&row.location, name_max),
-            escape::terminal(&row.metric, 30),
-            escape::terminal(&hotspot_table::value(row), 100),
-            escape::terminal(&row.category, 20),
-            escape::terminal(&anchor::shown(&row.anchor), name_max),
-        ]);
+    // The share and the file are enough here; hotspot_table.md has the line's own words and the whole anchor.
+    let short: Vec<[String; 6]> = rows
+        .iter()
+        .take(HOTSPOTS_MAX)
+        .map(|row| {
+            [
+                row.rank.to_string(),
+                escape::plain(&row.location).into_owned(),
+                escape::terminal(&row.metric, 24),
+                format!("{} (at least {})", number::share(row.value), number::share(row.value_lo)),
+                escape::terminal(&row.category, 12),
+                escape::plain(&place(&row.anchor)).into_owned(),
+            ]
+        })
+        .collect();
+    let header = ["Rank", "Location", "Metric", "Value", "Category", "Evidence"];
+    let widest = |column: usize| {
+        let cells = short.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain(header.get(column).map(|name| name.chars().count())).max().unwrap_or(0)
+    };
+    // Two columns of padding each; names get what the evidence leaves, and at least half.
+    let free = style.width.saturating_sub([0, 2, 3, 4].into_iter().map(widest).sum::<usize>() + 2 * header.len());
+    let evidence_max = widest(5).min(free / 2).max(12);
+    let location_max = free.saturating_sub(evidence_max).max(12);
+    let mut table = table(style, &header);
+    for [rank, location, metric, value, category, evidence] in &short {
+        let (location, evidence) = (escape::shorten(location, location_max), escape::shorten(evidence, evidence_max));
+        table.add_row([rank, &*location, metric, value, category, &*evidence]);
     }
     align_right(&mut table, &[0]);
     push(out, "Hotspots", &table);
     more(out, rows.len(), HOTSPOTS_MAX, "hotspot_table.md");
+}
+
+/// Path and line of an anchor; the sums and pointers stay in the files.
+fn place(anchor: &str) -> String {
+    let shown = anchor::shown(anchor);
+    if shown.contains('#') { anchor::path(anchor) } else { shown }
 }
 
 fn more(out: &mut String, rows: usize, shown: usize, place: &str) {
@@ -195,7 +219,7 @@ fn ledger(out: &mut String, view: &View<'_>, style: Style) {
         cells.push(site(entry, (style.width / 3).max(20)));
         table.add_row(cells);
     }
-    push(out, "Hypotheses (+ supports, - rejects, ? not measured)", &table);
+    push(out, "Hypotheses (+ supports, - rejects, ? neither)", &table);
 }
 
 fn label(entry: &Entry<'_>) -> String {
@@ -212,7 +236,9 @@ fn verdict(slot: &Slot<'_>) -> String {
     let text = match slot.verdict {
         SUPPORTS => green("+ supports"),
         REJECTS => red("- rejects"),
-        _ => "? unmeasured".to_owned(),
+        _ if slot.metrics.is_empty() => "? absent".to_owned(),
+        _ if slot.reason.is_some_and(|reason| reason.starts_with("inconclusive")) => "? inconclusive".to_owned(),
+        _ => "? not measured".to_owned(),
     };
     if ["A", "B", "C"].contains(&slot.name) { text } else { format!("{}: {text}", escape::terminal(slot.name, 4)) }
 }
@@ -231,32 +257,36 @@ fn site(entry: &Entry<'_>, max: usize) -> String {
 
 fn losses(out: &mut String, view: &View<'_>) {
     let bad: Vec<_> = view.run.tables.diagnostics.iter().filter(|row| &*row.severity != "info").collect();
-    for row in bad.iter().take(4) {
-        let path = escape::terminal(view.path(row.artifact_id), 60);
+    for row in bad.iter().take(LOSSES_MAX) {
+        let path = view.path(row.artifact_id);
+        // Some messages begin with the path themselves.
+        let message = row.message.strip_prefix(path).map_or(&*row.message, |rest| rest.trim_start_matches([':', ' ']));
+        let times = if row.count > 1 { format!(" ({} times)", number::count(row.count)) } else { String::new() };
         let _ = writeln!(
             out,
-            "{}: {path}: {} ({}x); {}",
+            "{}: {}: {}{times}; {}",
             escape::plain(&row.severity),
-            escape::terminal(&row.message, 200),
-            number::count(row.count),
-            escape::terminal(&row.advice, 200)
+            escape::terminal(path, 60),
+            escape::terminal(message, 160),
+            escape::terminal(&row.advice, 160)
         );
     }
-    more(out, bad.len(), 4, "quality.md");
+    more(out, bad.len(), LOSSES_MAX, "quality.md");
 }
 
 /// One line per command, with all the slots it would fill.
 fn record_next(out: &mut String, view: &View<'_>) {
-    let commands = summary::commands(&view.run.missing);
-    if commands.is_empty() {
+    let recordings = view.record_next();
+    if recordings.is_empty() {
         return;
     }
     let _ = writeln!(out, "\n{}", bold("Record next"));
-    for (command, rows) in commands.iter().take(COMMANDS_MAX) {
-        let slots: Vec<String> = rows.iter().map(|row| format!("{} {}", row.hypothesis, row.slot)).collect();
-        let _ = writeln!(out, "  {}\n      would settle {}", escape::plain(command), escape::terminal(&slots.join(", "), 100));
+    for recording in recordings.iter().take(COMMANDS_MAX) {
+        let slots: Vec<String> = recording.slots.iter().map(|row| format!("{} {}", row.hypothesis, row.slot)).collect();
+        let command = escape::plain(recording.command);
+        let _ = writeln!(out, "  {command}\n      would settle {}", escape::terminal(&slots.join(", "), 100));
     }
-    more(out, commands.len(), COMMANDS_MAX, "hypothesis.md");
+    more(out, recordings.len(), COMMANDS_MAX, "hypothesis.md");
 }
 
 fn stages(out: &mut String, run: &Run, style: Style) {
@@ -282,7 +312,7 @@ mod tests {
             "= 100.0 %",
             "3/3 -> KERNEL",
             "+ supports",
-            "? unmeasured",
+            "? absent",
             "50.0 %",
             "quality: 1 ok",
             "heaptrack -o out ./prog | cat",

@@ -53,6 +53,12 @@ pub struct Metric<'a> {
     pub evidence: Vec<&'a Evidence>,
 }
 
+/// A command and what it would settle.
+pub struct Recording<'a> {
+    pub command: &'a str,
+    pub slots: Vec<&'a Missing>,
+}
+
 impl<'a> View<'a> {
     pub fn new(run: &'a Run) -> View<'a> {
         let Tables { artifacts, readings, evidence, thresholds, .. } = &run.tables;
@@ -99,6 +105,22 @@ impl<'a> View<'a> {
                 .then_with(|| a.hypothesis.cmp(&b.hypothesis))
         });
         rows.into_iter().map(|row| self.entry(row)).collect()
+    }
+
+    /// What to record for the hypotheses that are neither settled nor lost: DISPUTED, open, not evaluated. Each command
+    /// once; those for the best label first, then those that settle the most slots.
+    pub fn record_next(&self) -> Vec<Recording<'a>> {
+        let mut found: Vec<(usize, Recording<'a>)> = Vec::new();
+        for entry in self.ledger().into_iter().filter(|entry| entry.row.supports < 3 && is_undecided(&entry.row.label)) {
+            for missing in entry.missing {
+                match found.iter_mut().find(|(_, recording)| recording.command == missing.command) {
+                    Some((_, recording)) => recording.slots.push(missing),
+                    None => found.push((rank(&entry.row.label), Recording { command: &missing.command, slots: vec![missing] })),
+                }
+            }
+        }
+        found.sort_by_key(|(rank, recording)| (*rank, std::cmp::Reverse(recording.slots.len())));
+        found.into_iter().map(|(_, recording)| recording).collect()
     }
 
     fn entry(&self, row: &'a Hypothesis) -> Entry<'a> {
@@ -202,6 +224,10 @@ fn word(verdict: &str) -> &'static str {
         SUPPORTS => SUPPORTS,
         _ => NOT_MEASURED,
     }
+}
+
+fn is_undecided(label: &str) -> bool {
+    ["DISPUTED", "open", "not evaluated"].iter().any(|known| label.starts_with(known))
 }
 
 /// Order of the labels in the ledger. A label may carry a suffix, as in `open (1/3)`.

@@ -33,6 +33,12 @@ pub fn write(dir: &Path, files: &[OutputFile], tables: &Tables, overwrite: Overw
     swap(&fresh.0, dir, &parent.join(format!(".{name}.old-{}", std::process::id())))
 }
 
+/// Refuses early, before long work, what can never become a run directory.
+pub fn check(dir: &Path) -> Result<()> {
+    split(dir)?;
+    may_replace(dir, "", Overwrite::AnyRun)
+}
+
 /// A directory that is removed unless it was renamed away.
 struct Scratch(PathBuf);
 

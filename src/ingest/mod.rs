@@ -7,12 +7,18 @@
 mod command;
 mod execution;
 mod files;
+mod heaptrack;
 mod hyperfine;
 pub mod manifest;
+mod memory_series;
 mod merge;
+mod offcpu_stacks;
 mod perf_data;
 mod perf_stat;
 mod recorder;
+#[cfg(test)]
+mod sniff_tests;
+mod strace_log;
 mod strace_summary;
 #[cfg(test)]
 mod testing;
@@ -77,6 +83,14 @@ pub static FORMATS: &[Format] = &[
         read: perf_data::read,
     },
     Format {
+        name: "heaptrack",
+        tool: "heaptrack",
+        doc: "every allocation by stack: calls, bytes, peak, leaked, temporary",
+        record: "heaptrack -o heaptrack PROGRAM",
+        sniff: heaptrack::sniff,
+        read: heaptrack::read,
+    },
+    Format {
         name: "hyperfine",
         tool: "hyperfine",
         doc: "timed repetitions of commands, with parameters",
@@ -110,12 +124,37 @@ pub static FORMATS: &[Format] = &[
         read: time_v::read,
     },
     Format {
+        name: "memory-series",
+        tool: "procfs",
+        doc: "resident set over time, one reading per line",
+        record: "PROGRAM & testdata/rss.sh $! > rss.tsv",
+        sniff: memory_series::sniff,
+        read: memory_series::read,
+    },
+    // before the summary: `-C` puts a summary below a log
+    Format {
+        name: "strace-log",
+        tool: "strace",
+        doc: "every system call with time, duration, arguments and stack",
+        record: "strace -k -f -ttt -T -e trace=write,fsync,futex,clock_nanosleep -o calls.strace PROGRAM",
+        sniff: strace_log::sniff,
+        read: strace_log::read,
+    },
+    Format {
         name: "strace-summary",
         tool: "strace",
         doc: "calls, errors and time per system call",
         record: "strace -f -c -w -o strace-cw.txt PROGRAM",
         sniff: strace_summary::sniff,
         read: strace_summary::read,
+    },
+    Format {
+        name: "offcpu-stacks",
+        tool: "bpf",
+        doc: "off-CPU time summed by stack: offcputime, bpftrace, folded",
+        record: "offcputime -p PID 10 > offcpu.txt",
+        sniff: offcpu_stacks::sniff,
+        read: offcpu_stacks::read,
     },
 ];
 

@@ -102,6 +102,11 @@ fn columns(line: &str) -> Option<Vec<Column>> {
     (found.contains(&Column::Name) && found.len() > 1).then_some(found)
 }
 
+/// Whether a line begins a summary.
+pub(super) fn is_header(line: &str) -> bool {
+    columns(line).is_some()
+}
+
 fn is_divider(line: &str) -> bool {
     let line = line.trim();
     line.len() >= 8 && line.bytes().all(|byte| byte == b'-' || byte == b' ')

@@ -17,8 +17,10 @@ pub(super) struct Declaration {
 }
 
 /// Remembers what was looked up; one per DWARF context.
-#[derive(Default)]
 pub(super) struct Declarations<'a> {
+    main: gimli::Dwarf<Slice<'a>>,
+    /// Skeletons of split units, by the id of their .dwo part: the file names are there.
+    skeletons: Option<FxHashMap<u64, Rc<Unit<Slice<'a>>>>>,
     known: FxHashMap<(usize, usize), Declaration>,
     /// Units of other files that references led to, by their offset in `.debug_info`.
     units: FxHashMap<usize, Option<Rc<Unit<Slice<'a>>>>>,
@@ -28,6 +30,11 @@ pub(super) struct Declarations<'a> {
 const HOPS_MAX: usize = 8;
 
 impl<'a> Declarations<'a> {
+    /// `main` holds the sections of the program itself.
+    pub fn new(main: gimli::Dwarf<Slice<'a>>) -> Declarations<'a> {
+        Declarations { main, skeletons: None, known: FxHashMap::default(), units: FxHashMap::default() }
+    }
+
     pub fn find(&mut self, unit: UnitRef<'_, Slice<'a>>, die: UnitOffset<usize>) -> Declaration {
         // A unit stays where it is for as long as the context lives.
         let key = (std::ptr::from_ref(unit.unit) as usize, die.0);
@@ -44,7 +51,11 @@ impl<'a> Declarations<'a> {
         if let Some(AttributeValue::FileIndex(index)) = entry.attr_value(gimli::DW_AT_decl_file) {
             let line = entry.attr_value(gimli::DW_AT_decl_line).and_then(|value| value.udata_value());
             let line = line.and_then(|line| i32::try_from(line).ok()).filter(|line| *line > 0);
-            return Some(Declaration { file: file_name(unit, index), line });
+            let file = match (&unit.line_program, unit.dwo_id) {
+                (None, Some(id)) => self.skeleton(id.0).and_then(|unit| file_name(unit.unit_ref(&self.main), index)),
+                _ => file_name(unit, index),
+            };
+            return Some(Declaration { file, line });
         }
         if hops >= HOPS_MAX {
             return None;
@@ -59,6 +70,23 @@ impl<'a> Declarations<'a> {
             }
             _ => None,
         }
+    }
+
+    fn skeleton(&mut self, id: u64) -> Option<Rc<Unit<Slice<'a>>>> {
+        let main = &self.main;
+        let read = || {
+            let mut units = FxHashMap::default();
+            let mut headers = main.units();
+            while let Ok(Some(header)) = headers.next() {
+                if let Ok(unit) = main.unit(header)
+                    && let Some(id) = unit.dwo_id
+                {
+                    units.insert(id.0, Rc::new(unit));
+                }
+            }
+            units
+        };
+        self.skeletons.get_or_insert_with(read).get(&id).cloned()
     }
 
     /// The unit that holds an offset of `.debug_info`: link-time optimization refers across units.

@@ -231,8 +231,9 @@ fn read_sections<'data, H: FileHeader<Endian = Endianness>>(file: &ElfFile<'data
         };
         summary.quality = summary.quality.max(quality);
     }
-    // Stripped of its section headers, or a program whose code lies in a segment only.
-    summary.has_code |= summary.segments.iter().any(|segment| segment.executable && segment.file_size > 0);
+    // Stripped of its section headers. Otherwise the sections decide: the code segment of a separate debug file may
+    // still hold the ELF header.
+    summary.has_code |= table.is_empty() && summary.segments.iter().any(|segment| segment.executable && segment.file_size > 0);
     // Files that `perf inject -j` makes have sections only.
     if summary.segments.is_empty() {
         summary.segments = sections;

@@ -87,8 +87,9 @@ struct Pass<'d, 'a> {
 impl<'d, 'a> Pass<'d, 'a> {
     fn run(mut self, sections: &'d Sections<'a>, sup: Option<&'d Sections<'a>>, addresses: &[u64]) -> Result<Vec<Chain>, gimli::Error> {
         let endian = self.endian;
-        let context = Context::from_dwarf(sections.borrow_with_sup(sup, |section| Slice::new(section, endian)))?;
-        let mut declarations = Declarations::default();
+        let borrow = || sections.borrow_with_sup(sup, |section| Slice::new(section, endian));
+        let context = Context::from_dwarf(borrow())?;
+        let mut declarations = Declarations::new(borrow());
         Ok(addresses.iter().map(|address| self.chain(&context, &mut declarations, *address)).collect())
     }
 

@@ -23,11 +23,13 @@ mod index;
 mod kallsyms;
 mod library;
 mod lines;
+mod plt;
 mod symbols;
 pub mod unwind;
 
 use std::path::PathBuf;
 
+pub use build_id::normalize as normalize_build_id;
 pub use elf::{Elf, Quality};
 pub use kallsyms::{Kallsyms, KernelId};
 pub use library::{Found, Library};
@@ -59,3 +61,8 @@ pub fn is_pseudo(path: &str) -> bool {
 fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

@@ -4,21 +4,24 @@
 //! util/symbol.c), so that the two agree: a symbol with a size, then one that is not weak, then a global one, then
 //! the one with fewer leading underscores, then the longer name, then the first of the table.
 
+use std::borrow::Cow;
+
 use object::elf::{SHN_ABS, SHN_UNDEF, STB_GLOBAL, STB_WEAK, STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STV_HIDDEN, STV_INTERNAL};
 use object::read::elf::{ElfFile, FileHeader, SectionHeader, Sym, SymbolTable as RawTable};
 use object::{Endianness, SectionIndex};
 
 use super::elf::Elf;
+use super::plt;
 
 /// One function of a symbol table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol<'a> {
     /// First address, as the ELF states it (svma).
     pub start: u64,
     /// One past the last.
     pub end: u64,
     /// Name as it stands in the table: not demangled.
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     binding: u8,
 }
 
@@ -29,14 +32,22 @@ pub struct SymbolTable<'a> {
 }
 
 impl<'a> SymbolTable<'a> {
-    /// From `.symtab`, or from `.dynsym` where there is no other. Empty where there is neither.
-    pub fn read(elf: &'a Elf) -> SymbolTable<'a> {
-        let symbols = match elf.file() {
+    /// From `.symtab`, or from `.dynsym` where there is no other; from the first of the files that has one. The slots of
+    /// the procedure linkage table follow, from the file that has them.
+    pub fn read(files: &[&'a Elf]) -> SymbolTable<'a> {
+        let of = |elf: &&'a Elf| match elf.file() {
             Some(object::File::Elf32(file)) => collect(&file),
             Some(object::File::Elf64(file)) => collect(&file),
             _ => Vec::new(),
         };
-        SymbolTable { symbols: settle(symbols) }
+        let symbols = files.iter().map(of).find(|symbols| !symbols.is_empty()).unwrap_or_default();
+        let mut table = SymbolTable { symbols: settle(symbols) };
+        let slots = files.iter().map(|elf| plt::slots(elf)).find(|slots| !slots.is_empty()).unwrap_or_default();
+        let unnamed: Vec<_> = slots.into_iter().filter(|(start, ..)| table.lookup(*start).is_none()).collect();
+        let slot = |(start, end, name): (u64, u64, String)| Symbol { start, end, name: Cow::Owned(name), binding: STB_GLOBAL };
+        table.symbols.extend(unnamed.into_iter().map(slot));
+        table.symbols.sort_by_key(|symbol| symbol.start);
+        table
     }
 
     pub fn is_empty(&self) -> bool {
@@ -83,7 +94,7 @@ fn from_table<'a, H: FileHeader<Endian = Endianness>>(file: &ElfFile<'a, H>, tab
         }
         let start = symbol.st_value(endian).into() & mask;
         let end = start.saturating_add(symbol.st_size(endian).into());
-        out.push(Symbol { start, end, name, binding: symbol.st_bind() });
+        out.push(Symbol { start, end, name: Cow::Borrowed(name), binding: symbol.st_bind() });
     }
     out
 }
@@ -154,13 +165,13 @@ mod tests {
     use super::*;
 
     fn symbol(name: &str, start: u64, size: u64, binding: u8) -> Symbol<'_> {
-        Symbol { start, end: start + size, name, binding }
+        Symbol { start, end: start + size, name: Cow::Borrowed(name), binding }
     }
 
     #[test]
     fn aliases_are_chosen_as_perf_does() {
         // The order of util/symbol.c: choose_best_symbol.
-        let names = |symbols: Vec<Symbol<'static>>| settle(symbols).iter().map(|symbol| symbol.name).collect::<Vec<_>>();
+        let names = |symbols: Vec<Symbol<'static>>| settle(symbols).into_iter().map(|symbol| symbol.name).collect::<Vec<_>>();
         assert_eq!(names(vec![symbol("write", 16, 4, STB_WEAK), symbol("__write", 16, 4, STB_GLOBAL)]), ["__write"]);
         assert_eq!(names(vec![symbol("a", 16, 4, STB_LOCAL), symbol("__b", 16, 4, STB_GLOBAL)]), ["__b"]);
         assert_eq!(names(vec![symbol("__ab", 16, 4, STB_GLOBAL), symbol("_a", 16, 4, STB_GLOBAL)]), ["_a"]);
@@ -171,8 +182,8 @@ mod tests {
     #[test]
     fn a_symbol_without_size_reaches_to_the_next() {
         let table = SymbolTable { symbols: settle(vec![symbol("b", 32, 8, STB_GLOBAL), symbol("a", 16, 0, STB_GLOBAL)]) };
-        assert_eq!(table.lookup(31).map(|symbol| symbol.name), Some("a"));
-        assert_eq!(table.lookup(39).map(|symbol| symbol.name), Some("b"));
+        assert_eq!(table.lookup(31).map(|symbol| symbol.name.as_ref()), Some("a"));
+        assert_eq!(table.lookup(39).map(|symbol| symbol.name.as_ref()), Some("b"));
         assert_eq!(table.lookup(40), None);
         assert_eq!(table.lookup(15), None);
     }
@@ -180,7 +191,7 @@ mod tests {
     #[test]
     fn a_label_inside_a_function_does_not_cut_it() {
         let table = SymbolTable { symbols: settle(vec![symbol("outer", 16, 64, STB_GLOBAL), symbol("label", 32, 4, STB_LOCAL)]) };
-        assert_eq!(table.lookup(34).map(|symbol| symbol.name), Some("label"));
-        assert_eq!(table.lookup(40).map(|symbol| symbol.name), Some("outer"));
+        assert_eq!(table.lookup(34).map(|symbol| symbol.name.as_ref()), Some("label"));
+        assert_eq!(table.lookup(40).map(|symbol| symbol.name.as_ref()), Some("outer"));
     }
 }

@@ -41,20 +41,36 @@ impl ColumnType {
     }
 }
 
+/// A cell on its way from a stored table back into a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    Null,
+    Int(i64),
+    Float(f64),
+    Text(Text),
+    Bool(bool),
+}
+
 /// A value that a column can hold.
 pub trait Cell: Sized {
     const TYPE: ColumnType;
     const NULLABLE: bool;
+    /// The value of a stored cell; `None` where its type or range is another one.
+    fn from_value(value: Value) -> Option<Self>;
     fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef
     where
         Self: 'a;
 }
 
 macro_rules! cell {
-    ($ty:ty, $column:ident, $array:ident, $get:expr) => {
+    ($ty:ty, $column:ident, $array:ident, $get:expr, $from:expr) => {
         impl Cell for $ty {
             const TYPE: ColumnType = ColumnType::$column;
             const NULLABLE: bool = false;
+            fn from_value(value: Value) -> Option<Self> {
+                let from: fn(Value) -> Option<$ty> = $from;
+                from(value)
+            }
             fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
                 let get = $get;
                 Arc::new(values.map(|value| Some(get(value))).collect::<$array>())
@@ -63,6 +79,9 @@ macro_rules! cell {
         impl Cell for Option<$ty> {
             const TYPE: ColumnType = ColumnType::$column;
             const NULLABLE: bool = true;
+            fn from_value(value: Value) -> Option<Self> {
+                optional(value)
+            }
             fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
                 let get = $get;
                 Arc::new(values.map(|value| value.as_ref().map(get)).collect::<$array>())
@@ -71,14 +90,40 @@ macro_rules! cell {
     };
 }
 
-cell!(i32, Int32, Int32Array, |value: &i32| *value);
-cell!(i64, Int64, Int64Array, |value: &i64| *value);
-cell!(f64, Float64, Float64Array, |value: &f64| *value);
-cell!(bool, Bool, BooleanArray, |value: &bool| *value);
+cell!(i32, Int32, Int32Array, |value: &i32| *value, |value| match value {
+    Value::Int(value) => i32::try_from(value).ok(),
+    _ => None,
+});
+cell!(i64, Int64, Int64Array, |value: &i64| *value, |value| match value {
+    Value::Int(value) => Some(value),
+    _ => None,
+});
+cell!(f64, Float64, Float64Array, |value: &f64| *value, |value| match value {
+    Value::Float(value) => Some(value),
+    _ => None,
+});
+cell!(bool, Bool, BooleanArray, |value: &bool| *value, |value| match value {
+    Value::Bool(value) => Some(value),
+    _ => None,
+});
+
+/// Null is absent, everything else must be of the type.
+fn optional<T: Cell>(value: Value) -> Option<Option<T>> {
+    match value {
+        Value::Null => Some(None),
+        value => T::from_value(value).map(Some),
+    }
+}
 
 impl Cell for Text {
     const TYPE: ColumnType = ColumnType::Utf8;
     const NULLABLE: bool = false;
+    fn from_value(value: Value) -> Option<Self> {
+        match value {
+            Value::Text(value) => Some(value),
+            _ => None,
+        }
+    }
     fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
         Arc::new(StringArray::from_iter_values(values))
     }
@@ -87,6 +132,9 @@ impl Cell for Text {
 impl Cell for Option<Text> {
     const TYPE: ColumnType = ColumnType::Utf8;
     const NULLABLE: bool = true;
+    fn from_value(value: Value) -> Option<Self> {
+        optional(value)
+    }
     fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
         Arc::new(values.map(|value| value.as_deref()).collect::<StringArray>())
     }
@@ -113,6 +161,9 @@ impl From<Option<i32>> for Maybe32 {
 impl Cell for Maybe32 {
     const TYPE: ColumnType = ColumnType::Int32;
     const NULLABLE: bool = true;
+    fn from_value(value: Value) -> Option<Self> {
+        optional::<i32>(value).map(Maybe32::from)
+    }
     fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
         Arc::new(values.map(|value| value.get()).collect::<Int32Array>())
     }
@@ -139,6 +190,9 @@ impl From<Option<i64>> for Maybe64 {
 impl Cell for Maybe64 {
     const TYPE: ColumnType = ColumnType::Int64;
     const NULLABLE: bool = true;
+    fn from_value(value: Value) -> Option<Self> {
+        optional::<i64>(value).map(Maybe64::from)
+    }
     fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
         Arc::new(values.map(|value| value.get()).collect::<Int64Array>())
     }

@@ -25,7 +25,13 @@ table!("stack_classes", "A stack that carries weight and a symbol class found on
     is_leaf: bool, "bool", "Whether the leaf itself is of the class (self), else only something above it (inclusive)";
     class_function_id: i32, "id", "The outermost function of the class on the stack";
     site_function_id: Option<i32>, "id", "Nearest function above it outside the class, the kernel and the runtime dsos (libc, ld.so, libstdc++, vDSO)";
-    caller_certain: bool, "bool", "False where frame-pointer unwinding through libc or the vDSO may have lost the true caller";
+    caller_certain: bool, "bool", "False where the innermost user frame is in the runtime: with frame pointers (artifacts.unwinding fp or bpf) its true caller may be lost";
+});
+
+table!("stack_sites", "The site of a stack that carries weight, a wait, a call or an allocation.", StackSite {
+    stack_id: i32, "id", "The stack";
+    site_function_id: Option<i32>, "id", "Its nearest named user function outside the runtime dsos (libc, ld.so, libstdc++, vDSO)";
+    caller_certain: bool, "bool", "False where the innermost user frame is in the runtime: with frame pointers (artifacts.unwinding fp or bpf) its true caller may be lost";
 });
 
 table!("series_trends", "Trend of a memory series over the last two thirds of the run.", SeriesTrend {

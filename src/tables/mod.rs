@@ -33,8 +33,8 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema};
 
 pub use bench::{Benchmark, Counter};
-pub use cell::{Cell, ColumnType, Maybe32, Maybe64, Text};
-pub use derived::{BenchmarkStat, FunctionCost, SeriesTrend, StackClass, StackCost};
+pub use cell::{Cell, ColumnType, Maybe32, Maybe64, Text, Value};
+pub use derived::{BenchmarkStat, FunctionCost, SeriesTrend, StackClass, StackCost, StackSite};
 pub use heap::{Allocation, HeapPoint, MemoryPoint};
 pub use place::{Dso, Frame, Function, Mapping, Stack};
 pub use result::{Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
@@ -72,6 +72,8 @@ pub trait TableRow: Sized {
     const DOC: &'static str;
     fn columns() -> Vec<Column>;
     fn arrays(rows: &[Self]) -> Vec<ArrayRef>;
+    /// The row whose cells `get` gives by column name; `None` where one has another type.
+    fn from_values(get: &mut dyn FnMut(&'static str) -> Value) -> Option<Self>;
 
     fn descriptor() -> Descriptor {
         Descriptor { name: Self::NAME, doc: Self::DOC, columns: Self::columns() }
@@ -115,6 +117,10 @@ macro_rules! table {
 
             fn arrays(rows: &[Self]) -> Vec<arrow_array::ArrayRef> {
                 vec![ $( <$ty as crate::tables::Cell>::array(rows.iter().map(|row| &row.$field)) ),* ]
+            }
+
+            fn from_values(get: &mut dyn FnMut(&'static str) -> crate::tables::Value) -> Option<Self> {
+                Some($Row { $( $field: <$ty as crate::tables::Cell>::from_value(get(stringify!($field)))?, )* })
             }
         }
     };

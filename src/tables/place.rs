@@ -34,13 +34,13 @@ table!("functions", "What frames share after symbolization.", Function {
 table!("frames", "One place on a stack: (dso, relative address, inline depth).", Frame {
     frame_id: i32, "id", "Dense id, by (dso, rel, inline depth, function)";
     dso_id: Option<i32>, "id", "The dso";
-    rel: Option<i64>, "address", "Address that was looked up, relative to the dso (as in its ELF file); return addresses are stored minus one. Null where a tool gave only a name";
+    rel: Option<i64>, "address", "Address that was looked up; return addresses are stored minus one. Programs and libraries: as their ELF file states it (svma) where a file of the dso was found (dsos.symbol_source, or an image without symbols), else the offset in the file. Kernel: relative to _text (or _stext, where the recording names that one). Module: relative to its start. Null where a tool gave only a name";
     inline_depth: i32, "count", "0 for the physical function, 1 for what was inlined into it, ...";
     is_inlined: bool, "bool", "inline_depth > 0";
     is_kernel: bool, "bool", "Kernel code";
     function_id: Option<i32>, "id", "The function; null where nothing names it";
     line: Option<i32>, "line", "Source line executing in this frame";
-    symbol_rel: Option<i64>, "address", "Start of the ELF symbol that contains rel";
+    symbol_rel: Option<i64>, "address", "Start of the symbol that contains rel, counted as rel is";
 });
 
 table!("stacks", "One node of the stack forest: a path from root, one row per node. Walk it by parent_stack_id.", Stack {

@@ -67,6 +67,7 @@ tables! {
     function_costs: FunctionCost,
     stack_costs: StackCost,
     stack_classes: StackClass,
+    stack_sites: StackSite,
     series_trends: SeriesTrend,
     benchmark_stats: BenchmarkStat,
     readings: Reading,

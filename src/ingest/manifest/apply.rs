@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Declared, Entry, Manifest, Placed};
-use crate::ingest::{command, strace_summary};
+use crate::ingest::{command, offcpu_stacks, strace_summary};
 use crate::tables::{Diagnostic, EnvironmentReading, Execution, Tables, Text};
 
 /// Links artifacts, commands and executions. Call it once after the merge, also where there is no manifest: it signs the
@@ -13,6 +13,7 @@ pub fn apply(tables: &mut Tables, manifests: &[Placed]) {
     for placed in manifests {
         let own = by_path.get(placed.path.as_str()).copied();
         bare_runs(tables, &placed.manifest, own);
+        bare_twins(tables, &placed.manifest, own);
         for entry in &placed.manifest.artifacts {
             match find(&by_path, &placed.path, &entry.path) {
                 Some(artifact) => apply_entry(tables, &placed.manifest, entry, artifact),
@@ -20,6 +21,7 @@ pub fn apply(tables: &mut Tables, manifests: &[Placed]) {
             }
         }
     }
+    offcpu_stacks::adopt_commands(tables);
     fill_walls(tables);
     for execution in &mut tables.executions {
         execution.sign();
@@ -92,6 +94,34 @@ fn bare_runs(tables: &mut Tables, manifest: &Manifest, own: Option<usize>) {
     }
 }
 
+/// Runs of a traced command without its tool, at the traced amount of work: what a tracer's slowdown is measured against.
+fn bare_twins(tables: &mut Tables, manifest: &Manifest, own: Option<usize>) {
+    let Some(own) = own else { return };
+    for entry in manifest.artifacts.iter().filter(|entry| entry.bare_wall_ns.is_some()) {
+        let declared = effective(manifest, entry);
+        let words = entry.command.as_deref().and_then(command::program_words).or_else(|| with_own_work(manifest, &declared));
+        tables.executions.push(Execution {
+            execution_id: tables.executions.len() as i32,
+            artifact_id: own as i32,
+            argv: words.map(|words| command::quote(&words).into()),
+            wall_ns: entry.bare_wall_ns,
+            work: declared.work,
+            threads: declared.threads,
+            variant: declared.variant.map(Into::into),
+            ..Execution::under("bare")
+        });
+    }
+}
+
+/// What is declared for an artifact: its own, else the whole recording's.
+fn effective(manifest: &Manifest, entry: &Entry) -> Declared {
+    Declared {
+        work: entry.declared.work.or(manifest.declared.work),
+        threads: entry.declared.threads.or(manifest.declared.threads),
+        variant: entry.declared.variant.clone().or_else(|| manifest.declared.variant.clone()),
+    }
+}
+
 fn environment(tables: &mut Tables, artifact: usize, metric: &str, value: f64) {
     tables.environment.push(EnvironmentReading { artifact_id: artifact as i32, metric: metric.into(), value, source: "manifest".into() });
 }
@@ -149,11 +179,7 @@ fn link_execution(tables: &mut Tables, manifest: &Manifest, entry: &Entry, n: us
         id
     });
     let Some(execution) = tables.executions.iter_mut().find(|execution| execution.execution_id == id) else { return };
-    let declared = Declared {
-        work: entry.declared.work.or(manifest.declared.work),
-        threads: entry.declared.threads.or(manifest.declared.threads),
-        variant: entry.declared.variant.clone().or_else(|| manifest.declared.variant.clone()),
-    };
+    let declared = effective(manifest, entry);
     if execution.argv.is_none() {
         let words = entry.command.as_deref().and_then(command::program_words).or_else(|| with_own_work(manifest, &declared));
         execution.argv = words.map(|words| command::quote(&words).into());

@@ -62,6 +62,8 @@ pub struct Entry {
     pub command: Option<String>,
     pub tool: Option<String>,
     pub wall_ns: Option<i64>,
+    /// Wall time of the same command without the tool.
+    pub bare_wall_ns: Option<i64>,
     pub declared: Declared,
     pub psi_cpu_avg10: Option<f64>,
     pub psi_cpu_share: Option<f64>,
@@ -233,6 +235,7 @@ impl Reader<'_> {
                 command: self.text(&fields, "command"),
                 tool: self.text(&fields, "tool"),
                 wall_ns: self.seconds(&fields, "wall_s"),
+                bare_wall_ns: self.seconds(&fields, "bare_wall_s"),
                 declared: self.declared(&fields),
                 psi_cpu_avg10: self.number(&fields, "psi_cpu_avg10"),
                 psi_cpu_share: self.number(&fields, "psi_cpu_share"),

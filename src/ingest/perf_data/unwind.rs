@@ -1,7 +1,7 @@
 //! User stacks from the registers and the stack dump of a sample (`--call-graph dwarf`).
 
-pub use super::no_unwinder::{Arch, ProcessUnwinder, UnwindEnd, UserRegs};
 use crate::ingest::Input;
+pub use crate::objects::unwind::{Arch, ProcessUnwinder, UnwindEnd, UserRegs};
 
 use super::attr::Attr;
 use super::bytes::Order;

@@ -1,0 +1,20 @@
+-- id: Q09
+-- name: unknown symbols
+-- level: warn above 0.05 effect none
+-- level: demote above 0.20 effect demote:M1:location
+-- message: {percent} of the samples end in code that nothing names
+-- unchecked: no CPU samples
+-- advice: Give the debug symbols with --symbol-dir, the kernel's with --kallsyms, a perf map for JIT code.
+-- source: house: rules.md Q09
+WITH unnamed AS (
+    SELECT c.artifact_id AS artifact_id, CAST(SUM(s.self_weight) AS BIGINT) AS weight
+    FROM cpu_events AS c
+    JOIN stack_costs AS s ON c.event_id = s.event_id
+    JOIN stacks AS k ON s.stack_id = k.stack_id
+    JOIN frames AS f ON k.frame_id = f.frame_id
+    WHERE f.function_id IS NULL
+    GROUP BY c.artifact_id
+)
+SELECT c.artifact_id AS artifact_id, COALESCE(u.weight, 0) AS part, c.weight AS whole
+FROM cpu_events AS c
+LEFT JOIN unnamed AS u ON c.artifact_id = u.artifact_id

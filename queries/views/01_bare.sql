@@ -1,0 +1,24 @@
+-- The execution that stands for the program itself: recorded by a tool that costs next to nothing. Always one row; null where nothing is known.
+WITH bare_runs AS (
+    SELECT e.execution_id AS execution_id, e.artifact_id AS artifact_id, e.wall_ns AS wall_ns, e.user_ns AS user_ns, e.system_ns AS system_ns,
+        e.max_rss_bytes AS max_rss_bytes, e.minor_faults AS minor_faults, e.major_faults AS major_faults, e.work AS work, e.threads AS threads,
+        e.variant AS variant,
+        CASE WHEN e.user_ns IS NULL THEN 10 ELSE 0 END
+            + CASE WHEN a.kind = 'time-v' THEN 0 WHEN a.kind = 'perf-stat' THEN 1 WHEN a.kind = 'manifest' THEN 2 ELSE 3 END AS preference
+    FROM executions AS e
+    JOIN artifacts AS a ON e.artifact_id = a.artifact_id
+    JOIN admitted AS d ON e.artifact_id = d.artifact_id
+    WHERE e.wrapper = 'bare' AND e.wall_ns IS NOT NULL AND d.standing IN ('same', 'unknown')
+),
+best AS (
+    SELECT MIN(preference) AS preference FROM bare_runs
+),
+chosen AS (
+    SELECT MIN(r.execution_id) AS execution_id FROM bare_runs AS r JOIN best AS b ON r.preference = b.preference
+)
+SELECT MAX(r.execution_id) AS execution_id, MAX(r.artifact_id) AS artifact_id, MAX(r.wall_ns) AS wall_ns, MAX(r.user_ns) AS user_ns,
+    MAX(r.system_ns) AS system_ns, MAX(r.user_ns + r.system_ns) AS cpu_ns, MAX(r.max_rss_bytes) AS max_rss_bytes,
+    MAX(r.minor_faults) AS minor_faults, MAX(r.major_faults) AS major_faults, MAX(r.work) AS work, MAX(r.threads) AS threads,
+    MAX(r.variant) AS variant
+FROM bare_runs AS r
+JOIN chosen AS c ON r.execution_id = c.execution_id

@@ -1,0 +1,244 @@
+//! `tripod analyze`: recordings in, a run directory and a report out.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::{Outcome, out};
+use crate::AnalyzeRequest;
+use crate::emit::{self, EmitOptions, Overwrite, Run, terminal, view};
+use crate::error::{Error, Result};
+use crate::request::Lineage;
+
+const HELP: &str = "Examples:
+  tripod analyze testdata/scenarios/s1-unbuffered-writes
+  tripod analyze perf.data -o report --symbol-dir build/
+  tripod analyze system-wide/perf.data --comm postgres
+  tripod analyze recordings/ --fail-on kernel      (exit code 1 if a hypothesis is proven: for CI)";
+
+/// Read recordings, rank hotspots, test hypotheses, write a run directory
+///
+/// Every file is recognised by its content, never by its name; zstd and gzip around a file are undone. What cannot be
+/// read is counted and named, and the rest is analysed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub struct Args {
+    /// Files and directories with recordings
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Run directory to write [default: ./tripod-out/<name of the input>]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Replace a run directory that holds the run of other recordings
+    #[arg(long)]
+    force: bool,
+    /// Look here for programs and libraries with symbols (build-ids are checked); may be repeated
+    #[arg(long, value_name = "DIR")]
+    symbol_dir: Vec<PathBuf>,
+    /// Look here for separate debug files, laid out like /usr/lib/debug; may be repeated
+    #[arg(long, value_name = "DIR")]
+    debug_dir: Vec<PathBuf>,
+    /// Names of the recorded kernel: a copy of its /proc/kallsyms
+    #[arg(long, value_name = "FILE")]
+    kallsyms: Option<PathBuf>,
+    /// Analyse the processes with this command name
+    #[arg(long, value_name = "NAME")]
+    comm: Option<String>,
+    /// Analyse the process with this id
+    #[arg(long, value_name = "PID")]
+    pid: Option<i32>,
+    /// Test the hypotheses of this folder too; may be repeated
+    #[arg(long, value_name = "DIR")]
+    rules: Vec<PathBuf>,
+    /// What two angles must not share: `tool` (two perf recordings count once) or only `probe`
+    #[arg(long, value_enum, default_value = "tool")]
+    lineage: LineageArg,
+    /// Keep scheduler, system call, lock and block tracepoints in the samples table too
+    #[arg(long)]
+    keep_tracepoints: bool,
+    /// Threads to use [default: one per CPU]
+    #[arg(short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Print nothing; the files are written all the same
+    #[arg(short, long)]
+    quiet: bool,
+    /// Print what each stage cost, and write it into summary.json
+    #[arg(long)]
+    timings: bool,
+    /// Exit with 1 if this holds; may be repeated
+    #[arg(long, value_enum, value_name = "CONDITION")]
+    fail_on: Vec<Condition>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LineageArg {
+    Tool,
+    Probe,
+}
+
+/// What a build may be failed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Condition {
+    /// A hypothesis is KERNEL
+    Kernel,
+    /// A hypothesis is KERNEL or DISPUTED
+    Disputed,
+    /// A hypothesis is KERNEL, DISPUTED or open
+    Open,
+    /// A quality check blocked or demoted something
+    Quality,
+    /// Something was lost while reading (a diagnostic of severity warn or error)
+    Loss,
+}
+
+/// What was meant.
+struct Job {
+    request: AnalyzeRequest,
+    dir: PathBuf,
+    overwrite: Overwrite,
+    options: EmitOptions,
+    quiet: bool,
+    fail_on: Vec<Condition>,
+}
+
+pub fn run(args: Args) -> Result<Outcome> {
+    if let Some(jobs) = args.jobs {
+        threads(jobs)?;
+    }
+    let job = resolve(args)?;
+    emit::check(&job.dir)?;
+    let run = crate::analyze(&job.request)?;
+    something_was_read(&run)?;
+    let files = emit::render(&run, job.options)?;
+    emit::write(&job.dir, &files, &run.tables, job.overwrite)?;
+    if !job.quiet {
+        out::print(terminal::render(&run, out::style(), Some(&job.dir), job.options.timings).as_bytes())?;
+    }
+    let failed = job.fail_on.iter().any(|condition| holds(*condition, &run));
+    Ok(if failed { Outcome::Failed } else { Outcome::Done })
+}
+
+/// Both thread pools get the same size: rayon's, and the one of polars, which is told by its environment variable.
+fn threads(jobs: u16) -> Result<()> {
+    // SAFETY: nothing else runs yet: this is the first thing the program does after parsing its arguments, and the
+    // pools are started by their first use.
+    unsafe { std::env::set_var("POLARS_MAX_THREADS", jobs.to_string()) };
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(usize::from(jobs))
+        .build_global()
+        .map_err(|error| Error::Request(format!("-j {jobs}: {error}")))
+}
+
+fn resolve(args: Args) -> Result<Job> {
+    let dir = match args.output {
+        Some(dir) => dir,
+        None => default_dir(&args.paths)?,
+    };
+    for (option, path) in
+        args.symbol_dir.iter().map(|path| ("--symbol-dir", path)).chain(args.debug_dir.iter().map(|path| ("--debug-dir", path)))
+    {
+        if !path.is_dir() {
+            return Err(Error::Request(format!("{option} {}: there is no such directory", path.display())));
+        }
+    }
+    Ok(Job {
+        request: AnalyzeRequest {
+            paths: args.paths,
+            symbol_dirs: args.symbol_dir,
+            debug_dirs: args.debug_dir,
+            kallsyms: args.kallsyms,
+            comm: args.comm,
+            pid: args.pid,
+            rules: args.rules,
+            lineage: match args.lineage {
+                LineageArg::Tool => Lineage::Tool,
+                LineageArg::Probe => Lineage::Probe,
+            },
+            keep_tracepoints: args.keep_tracepoints,
+        },
+        dir,
+        overwrite: if args.force { Overwrite::AnyRun } else { Overwrite::SameRun },
+        options: EmitOptions { timings: args.timings },
+        quiet: args.quiet,
+        fail_on: args.fail_on,
+    })
+}
+
+/// `./tripod-out/<name>`, by the first path in alphabetical order and the number of others: the order of the arguments
+/// does not matter.
+fn default_dir(paths: &[PathBuf]) -> Result<PathBuf> {
+    let mut sorted: Vec<&PathBuf> = paths.iter().collect();
+    sorted.sort();
+    sorted.dedup();
+    let first = sorted.first().map_or(Path::new("."), |path| path.as_path());
+    // `.` and `..` have a name only once they are resolved.
+    let resolved = first.canonicalize().map_err(|source| Error::Io { path: first.to_path_buf(), source })?;
+    let name = resolved.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned());
+    let others = sorted.len() - 1;
+    let name = if others > 0 { format!("{name}+{others}") } else { name };
+    Ok(Path::new("tripod-out").join(name))
+}
+
+/// Exit code 3 is for this: not one file could be used.
+fn something_was_read(run: &Run) -> Result<()> {
+    let artifacts = &run.tables.artifacts;
+    if artifacts.iter().any(|row| &*row.status != "unreadable") {
+        return Ok(());
+    }
+    let path = artifacts.first().map_or_else(|| "the input".to_owned(), |row| row.path.to_string());
+    let why = run
+        .tables
+        .diagnostics
+        .first()
+        .map_or_else(|| "nothing in it is a recording that Tripod knows".to_owned(), |row| row.message.to_string());
+    let what = if artifacts.len() > 1 { format!("{why} (and {} files more that cannot be read)", artifacts.len() - 1) } else { why };
+    Err(Error::Unusable { path, what, advice: "`tripod formats` lists what can be read and how to record it".to_owned() })
+}
+
+fn holds(condition: Condition, run: &Run) -> bool {
+    let best = run.tables.hypotheses.iter().map(|row| view::rank(&row.label)).min().unwrap_or(usize::MAX);
+    match condition {
+        Condition::Kernel => best == 0,
+        Condition::Disputed => best <= 1,
+        Condition::Open => best <= 2,
+        Condition::Quality => run.tables.quality.iter().any(|row| matches!(&*row.status, "demote" | "block")),
+        Condition::Loss => run.tables.diagnostics.iter().any(|row| matches!(&*row.severity, "warn" | "error")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::{Artifact, Hypothesis};
+
+    #[test]
+    fn the_default_place_does_not_depend_on_the_order() {
+        let root = tempfile::tempdir().unwrap();
+        let (a, b) = (root.path().join("a"), root.path().join("b"));
+        std::fs::create_dir(&a).unwrap();
+        std::fs::create_dir(&b).unwrap();
+        assert_eq!(default_dir(&[a.join("..").join("a")]).unwrap(), Path::new("tripod-out/a"));
+        assert_eq!(default_dir(&[b.clone(), a.clone()]).unwrap(), Path::new("tripod-out/a+1"));
+        assert_eq!(default_dir(&[a, b]).unwrap(), Path::new("tripod-out/a+1"));
+    }
+
+    #[test]
+    fn conditions() {
+        let run = crate::emit::sample();
+        assert!(holds(Condition::Kernel, &run) && holds(Condition::Quality, &run) && holds(Condition::Loss, &run));
+        let mut mild = Run::default();
+        assert!(!holds(Condition::Open, &mild));
+        mild.tables.hypotheses = vec![Hypothesis { label: "open".into(), ..run.tables.hypotheses[0].clone() }];
+        assert!(holds(Condition::Open, &mild) && !holds(Condition::Disputed, &mild));
+    }
+
+    #[test]
+    fn a_run_without_a_readable_file_is_an_error() {
+        let mut run = crate::emit::sample();
+        something_was_read(&run).unwrap();
+        run.tables.artifacts = run.tables.artifacts.iter().map(|row| Artifact { status: "unreadable".into(), ..row.clone() }).collect();
+        let error = something_was_read(&run).unwrap_err();
+        assert!(error.to_string().contains("tripod formats"));
+        assert_eq!(super::super::exit_code(&error), 3);
+    }
+}

@@ -1,0 +1,159 @@
+//! A query's result as a table for people, CSV, JSON or Parquet.
+
+use std::fmt::Write;
+
+use clap::ValueEnum;
+use polars::prelude::{AnyValue, DataFrame};
+use polars_io::parquet::write::ParquetWriter;
+use serde_json::{Map, Value, json};
+
+use crate::emit::escape;
+use crate::emit::terminal::{self, Style};
+use crate::error::{Error, Result};
+
+/// Rows of a table for people; the other formats have all.
+const ROWS_MAX: usize = 200;
+/// Longest cell of a table for people.
+const CELL_CHARS_MAX: usize = 120;
+
+/// How to print a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people; the first 200 rows, long texts lose their middle
+    Table,
+    /// RFC 4180, one header line; null is an empty field
+    Csv,
+    /// One array of objects
+    Json,
+    /// Needs -o FILE or a pipe
+    Parquet,
+}
+
+pub fn format(frame: &DataFrame, format: Format, style: Style) -> Result<Vec<u8>> {
+    match format {
+        Format::Table => Ok(table(frame, style).into_bytes()),
+        Format::Csv => Ok(csv(frame).into_bytes()),
+        Format::Json => json(frame),
+        Format::Parquet => parquet(frame),
+    }
+}
+
+fn names(frame: &DataFrame) -> Vec<&str> {
+    frame.columns().iter().map(|column| column.name().as_str()).collect()
+}
+
+/// The cells of one row.
+fn row(frame: &DataFrame, index: usize) -> Vec<AnyValue<'_>> {
+    frame.columns().iter().map(|column| column.get(index).unwrap_or(AnyValue::Null)).collect()
+}
+
+fn table(frame: &DataFrame, style: Style) -> String {
+    let header: Vec<String> = names(frame).iter().map(|name| escape::terminal(name, CELL_CHARS_MAX)).collect();
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut out = terminal::table(style, &header);
+    let shown = frame.height().min(ROWS_MAX);
+    for index in 0..shown {
+        let cell = |value: &AnyValue<'_>| match value {
+            AnyValue::Null => "-".to_owned(),
+            value => escape::terminal(&text(value), CELL_CHARS_MAX),
+        };
+        out.add_row(row(frame, index).iter().map(cell).collect::<Vec<_>>());
+    }
+    let mut text = format!("{}\n", out.trim_fmt());
+    let left = frame.height() - shown;
+    let more = if left > 0 { format!(", {left} of them not shown (use --format csv)") } else { String::new() };
+    let _ = writeln!(text, "({} rows{more})", frame.height());
+    terminal::paint(&text, style.colour)
+}
+
+/// A value that is not null, as text.
+fn text(value: &AnyValue<'_>) -> String {
+    match value {
+        AnyValue::String(text) => (*text).to_owned(),
+        AnyValue::StringOwned(text) => text.to_string(),
+        AnyValue::Float64(number) => number.to_string(),
+        AnyValue::Float32(number) => number.to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn csv(frame: &DataFrame) -> String {
+    let mut out = names(frame).iter().map(|name| escape::csv(name).into_owned()).collect::<Vec<_>>().join(",");
+    out.push('\n');
+    for index in 0..frame.height() {
+        let cell = |value: &AnyValue<'_>| match value {
+            AnyValue::Null => String::new(),
+            // An empty text is quoted: an empty field is null.
+            AnyValue::String("") => "\"\"".to_owned(),
+            value => escape::csv(&text(value)).into_owned(),
+        };
+        out.push_str(&row(frame, index).iter().map(cell).collect::<Vec<_>>().join(","));
+        out.push('\n');
+    }
+    out
+}
+
+fn json(frame: &DataFrame) -> Result<Vec<u8>> {
+    let names = names(frame);
+    let object = |index: usize| -> Value {
+        let cells = row(frame, index);
+        let pairs = names.iter().zip(&cells).map(|(name, value)| ((*name).to_owned(), cell(value)));
+        Value::Object(pairs.collect::<Map<String, Value>>())
+    };
+    let rows: Vec<Value> = (0..frame.height()).map(object).collect();
+    let mut bytes = serde_json::to_vec_pretty(&rows).map_err(|error| Error::Request(format!("JSON: {error}")))?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Numbers stay numbers; what JSON has no number for (infinite, not a number) is null.
+fn cell(value: &AnyValue<'_>) -> Value {
+    match value {
+        AnyValue::Null => Value::Null,
+        AnyValue::Boolean(value) => json!(value),
+        AnyValue::Float64(value) => json!(value),
+        AnyValue::Float32(value) => json!(value),
+        value => match value.extract::<i64>() {
+            Some(number) if value.is_integer() => json!(number),
+            _ => json!(text(value)),
+        },
+    }
+}
+
+fn parquet(frame: &DataFrame) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    ParquetWriter::new(&mut bytes).finish(&mut frame.clone()).map_err(|error| Error::Request(format!("Parquet: {error}")))?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::df;
+
+    use super::*;
+
+    fn sample() -> DataFrame {
+        df!("name" => [Some("a,\"b\"\n"), None, Some("")], "n" => [1_i64, -2, 3], "x" => [Some(0.5), Some(f64::INFINITY), None]).unwrap()
+    }
+
+    #[test]
+    fn csv_quotes_and_null_is_empty() {
+        assert_eq!(csv(&sample()), "name,n,x\n\"a,\"\"b\"\"\n\",1,0.5\n,-2,inf\n\"\",3,\n");
+    }
+
+    #[test]
+    fn json_reads_back() {
+        let back: Value = serde_json::from_slice(&json(&sample()).unwrap()).unwrap();
+        assert_eq!(
+            back,
+            json!([{"name": "a,\"b\"\n", "n": 1, "x": 0.5}, {"name": null, "n": -2, "x": null}, {"name": "", "n": 3, "x": null}])
+        );
+    }
+
+    #[test]
+    fn tables_show_no_control_characters() {
+        let text = table(&sample(), Style::default());
+        assert!(text.contains("a,\"b\"\\n") && text.ends_with("(3 rows)\n"), "{text}");
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+    }
+}

@@ -1,0 +1,40 @@
+//! `tripod hypotheses`: the catalogue, from the registry.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use super::{Outcome, out};
+use crate::emit::HypothesisDoc;
+use crate::error::Result;
+
+const HELP: &str = "Examples:
+  tripod hypotheses
+  tripod hypotheses --rules my-rules/";
+
+/// List the hypotheses with their three angles
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub struct Args {
+    /// Show the hypotheses of this folder too; may be repeated
+    #[arg(long, value_name = "DIR")]
+    rules: Vec<PathBuf>,
+}
+
+pub fn run(args: Args) -> Result<Outcome> {
+    out::print(list(&crate::catalogue(&args.rules)?).as_bytes())?;
+    Ok(Outcome::Done)
+}
+
+fn list(catalogue: &[HypothesisDoc]) -> String {
+    let mut text =
+        String::from("Each hypothesis is tested from three angles; what fills an angle is the first alternate whose recording is there.\n");
+    for doc in catalogue {
+        let _ = write!(text, "\n{} {} ({}, effort {} of 5)\n  {}\n", doc.id, doc.name, doc.category, doc.effort, doc.claim);
+        for slot in &doc.slots {
+            let alternates: Vec<String> =
+                slot.alternates.iter().map(|alternate| format!("{} ({})", alternate.name, alternate.mechanism)).collect();
+            let _ = writeln!(text, "    {}: {}", slot.slot, alternates.join(", else "));
+        }
+    }
+    text
+}

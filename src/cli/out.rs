@@ -1,0 +1,40 @@
+//! Standard output and error: a closed pipe is success, colour only where someone sees it.
+
+use std::env;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use crate::emit::escape;
+use crate::emit::terminal::Style;
+use crate::error::{Error, Result};
+
+/// Columns where nothing says how wide the terminal is.
+const WIDTH: usize = 120;
+
+/// How standard output wants to be written to.
+pub fn style() -> Style {
+    let no_colour = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = env::var_os("TERM").is_some_and(|value| value == "dumb");
+    let width = env::var("COLUMNS").ok().and_then(|value| value.parse::<usize>().ok()).unwrap_or(WIDTH);
+    Style { colour: io::stdout().is_terminal() && !no_colour && !dumb, width: width.clamp(60, 400) }
+}
+
+/// Whether standard output is a terminal.
+pub fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Writes to standard output. The reader may close the pipe at any time (`| head`).
+pub fn print(bytes: &[u8]) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Request(format!("standard output: {error}"))),
+        _ => Ok(()),
+    }
+}
+
+/// One message on standard error; nobody is there to be told if that fails. Line breaks are kept, what else is hidden
+/// in it (a path may hold anything) is made visible.
+pub fn complain(message: &str) {
+    let lines: Vec<_> = message.lines().map(escape::plain).collect();
+    let _ = writeln!(io::stderr(), "tripod: {}", lines.join("\n"));
+}

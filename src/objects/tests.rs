@@ -1,0 +1,205 @@
+//! Finding files: made by gcc and objcopy, identified by readelf.
+
+use std::path::{Path, PathBuf};
+
+use super::testing::{build_id, gcc, nm, run};
+use super::*;
+
+const SOURCE: &str = "int seven(int a) { return a * 7; }\nint main(int argc, char **argv) { return seven(argc); }\n";
+
+struct Made {
+    dir: tempfile::TempDir,
+    id: String,
+}
+
+impl Made {
+    /// `full` (with DWARF), `bare` (stripped, with a debuglink) and `full.debug` in `made/`.
+    fn new() -> Option<Made> {
+        let dir = tempfile::tempdir().ok()?;
+        let made = dir.path().join("made");
+        std::fs::create_dir(&made).ok()?;
+        gcc(&made, "full", SOURCE, &["-O1", "-g", "-Wl,--build-id=sha1"])?;
+        run("objcopy", &["--only-keep-debug", "full", "full.debug"], &made)?;
+        run("objcopy", &["--strip-all", "--add-gnu-debuglink=full.debug", "full", "bare"], &made)?;
+        let id = build_id(&made, "full")?;
+        Some(Made { dir, id })
+    }
+
+    fn made(&self, name: &str) -> PathBuf {
+        self.dir.path().join("made").join(name)
+    }
+
+    /// A directory with copies of made files.
+    fn dir_with(&self, name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let dir = self.dir.path().join(name);
+        for (from, to) in files {
+            let to = dir.join(to);
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::copy(self.made(from), to).unwrap();
+        }
+        dir
+    }
+
+    fn debug_path(&self) -> String {
+        format!(".build-id/{}/{}.debug", &self.id[..2], &self.id[2..])
+    }
+}
+
+fn library(symbol_dirs: &[&Path], debug_dirs: &[&Path]) -> Library {
+    let paths = |dirs: &[&Path]| dirs.iter().map(|dir| dir.to_path_buf()).collect();
+    Library::open(&Roots { symbol_dirs: paths(symbol_dirs), debug_dirs: paths(debug_dirs), recorded_paths: false })
+}
+
+fn label(elf: &Option<std::sync::Arc<Elf>>) -> Option<&str> {
+    elf.as_ref().map(|elf| elf.label.as_str())
+}
+
+#[test]
+fn a_better_file_of_the_same_build_replaces_a_worse_one() {
+    let Some(made) = Made::new() else { return };
+    // The stripped copy comes first by name; it stays the image, the debug file names.
+    let dir = made.dir_with("a", &[("bare", "a-bare"), ("full.debug", "z/debug-file")]);
+    let found = library(&[&dir], &[]).find("/some/where/full", Some(&made.id));
+    assert_eq!((label(&found.image), label(&found.names)), (Some("a-bare"), Some("z/debug-file")));
+    assert_eq!(found.doubt, None);
+    // Only the stripped one: an image without names, and where a better one was looked for.
+    let dir = made.dir_with("b", &[("bare", "bare")]);
+    let found = library(&[&dir], &[]).find("/some/where/full", Some(&made.id));
+    assert_eq!(label(&found.image), Some("bare"));
+    assert!(found.tried.iter().any(|tried| tried.contains("full.debug")), "{:?}", found.tried);
+}
+
+#[test]
+fn another_build_is_never_used() {
+    let Some(made) = Made::new() else { return };
+    let dir = made.dir_with("a", &[("full", "full")]);
+    let other = "00112233445566778899aabbccddeeff00112233";
+    let found = library(&[&dir], &[]).find("/bin/full", Some(other));
+    assert!(found.image.is_none() && found.names.is_none());
+    // Not even at the recorded path itself.
+    let path = made.made("full");
+    let here = Library::open(&Roots { recorded_paths: true, ..Roots::default() });
+    assert!(here.find(path.to_str().unwrap(), Some(other)).image.is_none());
+    assert!(here.find(path.to_str().unwrap(), Some(&made.id)).image.is_some());
+    assert!(here.find(path.to_str().unwrap(), None).image.is_none(), "a recorded path needs a build-id");
+}
+
+#[test]
+fn debug_roots_are_asked_by_build_id_and_by_debuglink() {
+    let Some(made) = Made::new() else { return };
+    let by_id = made.dir_with("root1", &[("full.debug", &made.debug_path())]);
+    let by_link = made.dir_with("root2", &[("full.debug", "opt/app/full.debug")]);
+    let symbols = made.dir_with("symbols", &[("bare", "bare")]);
+    let id_label = made.debug_path();
+    for (root, want) in [(&by_id, id_label.as_str()), (&by_link, "opt/app/full.debug")] {
+        // As recorded inside a container (A067): the prefix is no part of the path.
+        let found = library(&[&symbols], &[root]).find("/proc/123/root/opt/app/bare", Some(&made.id));
+        assert_eq!(label(&found.names), Some(want));
+        assert_eq!(label(&found.image), Some("bare"));
+    }
+}
+
+#[test]
+fn compressed_files_and_archive_layouts_are_read() {
+    let Some(made) = Made::new() else { return };
+    let bytes = std::fs::read(made.made("full")).unwrap();
+    let dir = made.dir.path().join("packed");
+    // The layout of `perf archive`: path/buildid/elf with a link from .build-id.
+    let inner = dir.join("opt/app/full").join(&made.id);
+    std::fs::create_dir_all(&inner).unwrap();
+    std::fs::write(inner.join("elf.zst"), zstd::encode_all(&bytes[..], 3).unwrap()).unwrap();
+    std::fs::create_dir_all(dir.join(".build-id").join(&made.id[..2])).unwrap();
+    std::os::unix::fs::symlink(&inner, dir.join(".build-id").join(&made.id[..2]).join(&made.id[2..])).unwrap();
+    // A link that leads back up.
+    std::os::unix::fs::symlink(&dir, dir.join("loop")).unwrap();
+    let found = library(&[&dir], &[]).find("/opt/app/full", Some(&made.id));
+    let names = found.names.as_ref().expect("found");
+    assert_eq!(names.summary.quality, Quality::Dwarf);
+    let seven = nm(&made.dir.path().join("made"), "full", "seven").unwrap();
+    assert_eq!(SymbolTable::read(&[names]).lookup(seven + 1).map(|symbol| symbol.name.as_ref()), Some("seven"));
+}
+
+#[test]
+fn without_a_recorded_build_id_the_name_serves_with_a_doubt() {
+    let Some(made) = Made::new() else { return };
+    let dir = made.dir_with("a", &[("full", "bin/full")]);
+    let found = library(&[&dir], &[]).find("/elsewhere/full", None);
+    assert_eq!(label(&found.names), Some("bin/full"));
+    assert!(found.doubt.is_some());
+    assert!(library(&[&dir], &[]).find("[vdso]", None).image.is_none());
+    // Two builds of one name: neither.
+    let made_dir = made.dir.path().join("made");
+    if gcc(&made_dir, "second", &format!("{SOURCE}int more;"), &["-O2", "-Wl,--build-id=sha1"]).is_none() {
+        return;
+    }
+    let dir = made.dir_with("b", &[("full", "one/full"), ("second", "two/full")]);
+    let found = library(&[&dir], &[]).find("/elsewhere/full", None);
+    assert!(found.names.is_none() && found.doubt.is_some());
+}
+
+#[test]
+fn file_offsets_become_addresses_by_segment() {
+    let Some(made) = Made::new() else { return };
+    let dir = made.dir.path().join("made");
+    for (name, flags) in [
+        ("pie", &["-pie"][..]),
+        ("fixed", &["-no-pie"]),
+        ("joined", &["-Wl,-z,noseparate-code"]),
+        ("moved", &["-no-pie", "-Wl,-Ttext-segment=0x10000000"]),
+    ] {
+        let Some(path) = gcc(&dir, name, SOURCE, &[&["-g", "-Wl,--build-id=sha1"], flags].concat()) else { continue };
+        let seven = nm(&dir, name, "seven").unwrap();
+        // readelf: the segment that holds the symbol.
+        let headers = run("readelf", &["-lW", name], &dir).unwrap();
+        let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
+        let (offset, vaddr) = headers
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("LOAD"))
+            .map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+            .map(|parts| (hex(&parts[0]), hex(&parts[1]), hex(&parts[3])))
+            .find(|(_, vaddr, size)| (*vaddr..vaddr + size).contains(&seven))
+            .map(|(offset, vaddr, _)| (offset, vaddr))
+            .unwrap();
+        let file_offset = seven - vaddr + offset;
+        let id = build_id(&dir, name).unwrap();
+        let symbols = made.dir_with(&format!("s-{name}"), &[(name, name)]);
+        let found = library(&[&symbols], &[]).find("/x", Some(&id));
+        assert_eq!(found.svma(file_offset, None), Some(seven), "{name}");
+        // With the debug file alone the recorded mapping tells where the code began.
+        let debug = format!("{name}.debug");
+        run("objcopy", &["--only-keep-debug", path.to_str().unwrap(), &debug], &dir).unwrap();
+        let symbols = made.dir_with(&format!("d-{name}"), &[(&debug, "file")]);
+        let found = library(&[&symbols], &[]).find("/x", Some(&id));
+        assert!(found.image.is_none());
+        assert_eq!(found.svma(file_offset, Some(offset & !4095)), Some(seven), "{name}, debug file");
+    }
+}
+
+#[test]
+fn broken_files_name_nothing_and_break_nothing() {
+    let Some(made) = Made::new() else { return };
+    let bytes = std::fs::read(made.made("full")).unwrap();
+    let dir = made.dir.path().join("broken");
+    std::fs::create_dir(&dir).unwrap();
+    // Cut anywhere, and with every 97th byte of the headers overwritten.
+    for (at, len) in [0, 3, 17, 63, 64, 500, bytes.len() / 2, bytes.len() - 1].into_iter().enumerate() {
+        std::fs::write(dir.join(format!("cut{at}")), &bytes[..len]).unwrap();
+    }
+    for seed in 0..60_usize {
+        let mut copy = bytes.clone();
+        for at in (seed..copy.len()).step_by(97 + seed * 13) {
+            copy[at] = 0xff;
+        }
+        std::fs::write(dir.join(format!("hit{seed:02}")), &copy).unwrap();
+    }
+    let library = library(&[&dir], &[]);
+    for seed in 0..60 {
+        let path = dir.join(format!("hit{seed:02}"));
+        let Some(elf) = super::index::Candidate::at(&path, "x".into()).and_then(|candidate| candidate.open()) else { continue };
+        let _ = SymbolTable::read(&[&elf]).lookup(0x1139);
+        let addresses: Vec<u64> = (0x1000..0x1200).step_by(3).collect();
+        let _ = chains(&elf, &library, &addresses);
+        let found = library.find("/x", elf.summary.build_id.as_deref());
+        let _ = found.unwind_table();
+    }
+}

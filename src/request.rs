@@ -1,0 +1,36 @@
+//! What was meant: one analysis, as the pipeline understands it. `cli` makes it from what was typed.
+
+use std::path::PathBuf;
+
+/// One analysis.
+#[derive(Debug, Clone, Default)]
+pub struct AnalyzeRequest {
+    /// Files and directories with artifacts.
+    pub paths: Vec<PathBuf>,
+    /// Where object files with symbols may be looked for (`--symbol-dir`).
+    pub symbol_dirs: Vec<PathBuf>,
+    /// Where separate debug files may be looked for (`--debug-dir`).
+    pub debug_dirs: Vec<PathBuf>,
+    /// Names of the recorded kernel (`--kallsyms`).
+    pub kallsyms: Option<PathBuf>,
+    /// Analyse processes with this command name.
+    pub comm: Option<String>,
+    /// Analyse this process.
+    pub pid: Option<i32>,
+    /// Folders with hypotheses of the user's own.
+    pub rules: Vec<PathBuf>,
+    /// What makes two angles independent.
+    pub lineage: Lineage,
+    /// Keep scheduler, syscall, lock and block tracepoints among the samples too.
+    pub keep_tracepoints: bool,
+}
+
+/// What two slots must differ in besides mechanism, root artifact and probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Lineage {
+    /// The recording tool too: two perf recordings collude.
+    #[default]
+    Tool,
+    /// Nothing more.
+    Probe,
+}

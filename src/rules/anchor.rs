@@ -1,0 +1,74 @@
+//! Evidence anchors: where a number stands, so that a reader who shares no code with us can open it.
+//!
+//! A SELECT names the place without the path: `L=8`, `ptr=/results/0/mean`, `sum=samples.weight&class=ALLOC`;
+//! `@user_ns+system_ns`: these fields of the artifact's execution, one term each;
+//! `rows=benchmarks.wall_ns&threads=4`: one term per repetition, since a median stands nowhere in a file.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::tables::{Benchmark, Execution, Tables};
+
+/// Unreserved characters and the separator of paths stay readable.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+
+/// The path of an artifact as it stands in an anchor.
+pub fn encoded_path(tables: &Tables, artifact: i32) -> String {
+    let path = tables.artifacts.iter().find(|row| row.artifact_id == artifact).map_or("", |row| row.path.as_ref());
+    utf8_percent_encode(path, PATH).to_string()
+}
+
+/// (term, value, anchor) for one number of a row.
+pub fn resolve(tables: &Tables, artifact: i32, term: &str, value: i64, spec: &str) -> Vec<(String, i64, String)> {
+    let path = encoded_path(tables, artifact);
+    if let Some(fields) = spec.strip_prefix('@') {
+        let execution = tables.executions.iter().find(|row| row.artifact_id == artifact);
+        let several = fields.contains('+');
+        let one = |field: &str| {
+            let value = execution.and_then(|row| execution_field(row, field))?;
+            let name = if several { format!("{term} {field}") } else { term.to_owned() };
+            Some((name, value, format!("{path}#{}", place(execution, field))))
+        };
+        return fields.split('+').filter_map(one).collect();
+    }
+    if let Some(query) = spec.strip_prefix("rows=benchmarks.wall_ns") {
+        let conditions: Vec<(&str, &str)> = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
+        let rows = tables.benchmarks.iter().filter(|row| conditions.iter().all(|(key, wanted)| fits(row, key, wanted)));
+        return rows
+            .enumerate()
+            .map(|(at, row)| {
+                let pointer = utf8_percent_encode(&row.pointer, PATH).to_string();
+                (format!("{term} {}", at + 1), row.wall_ns, format!("{}#ptr={pointer}", encoded_path(tables, row.artifact_id)))
+            })
+            .collect();
+    }
+    vec![(term.to_owned(), value, format!("{path}#{spec}"))]
+}
+
+fn fits(row: &Benchmark, key: &str, wanted: &str) -> bool {
+    match key {
+        "variant" => row.variant.as_deref().unwrap_or("") == wanted,
+        "threads" => row.threads.is_some_and(|threads| threads.to_string() == wanted),
+        _ => false,
+    }
+}
+
+/// The line of the field where the importer noted it, else a sum that `verify` repeats.
+fn place(execution: Option<&Execution>, field: &str) -> String {
+    let _ = execution;
+    format!("sum=executions.{field}")
+}
+
+fn execution_field(row: &Execution, field: &str) -> Option<i64> {
+    match field {
+        "wall_ns" => row.wall_ns,
+        "user_ns" => row.user_ns,
+        "system_ns" => row.system_ns,
+        "max_rss_bytes" => row.max_rss_bytes,
+        "minor_faults" => row.minor_faults,
+        "major_faults" => row.major_faults,
+        "voluntary_switches" => row.voluntary_switches,
+        "involuntary_switches" => row.involuntary_switches,
+        "work" => row.work,
+        _ => None,
+    }
+}

@@ -1,0 +1,207 @@
+//! The one door of `SQLContext`: views and queries over the tables, one fresh context per query (a failed query poisons
+//! the next one in polars 0.55).
+
+use polars::prelude::{DataFrame, DataType, IntoLazy, NamedFrom, Series};
+use polars::sql::SQLContext;
+
+use super::comparable::{Comparability, execution_of};
+use crate::error::{Error, Result};
+use crate::tables::{Tables, bridge};
+
+/// The tables and views of a run, ready to be asked.
+pub struct Engine {
+    frames: Vec<(String, DataFrame)>,
+    /// Every query that was run: (file name, SQL), for `queries/` in the run directory.
+    pub log: Vec<(String, String)>,
+}
+
+impl Engine {
+    /// All tables, and `admitted`: who may meet whom.
+    pub fn over(tables: &Tables, comparability: &Comparability) -> Result<Engine> {
+        let frames = bridge::frames(tables).map_err(|error| Error::Request(format!("tables: {error}")))?;
+        let mut frames: Vec<(String, DataFrame)> = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
+        frames
+            .push(("admitted".to_owned(), admitted(tables, comparability).map_err(|error| Error::Request(format!("admitted: {error}")))?));
+        Ok(Engine { frames, log: Vec::new() })
+    }
+
+    /// Tables without views or standing, for `tripod query`.
+    pub fn plain(frames: Vec<(String, DataFrame)>) -> Engine {
+        Engine { frames, log: Vec::new() }
+    }
+
+    /// Tables read back from a run directory, and `admitted`, for which `tables` must have artifacts and executions.
+    pub fn stored(mut frames: Vec<(String, DataFrame)>, tables: &Tables) -> Result<Engine> {
+        let admitted = admitted(tables, &Comparability::find(tables)).map_err(|error| Error::Request(format!("admitted: {error}")))?;
+        frames.push(("admitted".to_owned(), admitted));
+        Ok(Engine::plain(frames))
+    }
+
+    /// Runs one SELECT. `file` names it in messages and in the log.
+    pub fn query(&mut self, file: &str, sql: &str) -> Result<DataFrame> {
+        self.log.push((file.to_owned(), sql.to_owned()));
+        self.ask(sql).map_err(|error| Error::Request(format!("{file}: {error}")))
+    }
+
+    /// Runs one SELECT without noting it.
+    fn ask(&self, sql: &str) -> polars::prelude::PolarsResult<DataFrame> {
+        let mut context = SQLContext::new();
+        for (name, frame) in &self.frames {
+            context.register(name, frame.clone().lazy());
+        }
+        context.execute(sql)?.collect()
+    }
+
+    /// Materializes a view: it is a table from now on.
+    pub fn view(&mut self, name: &str, file: &str, sql: &str) -> Result<()> {
+        let frame = self.query(file, sql)?;
+        self.frames.push((name.to_owned(), frame));
+        Ok(())
+    }
+
+    /// The artifacts that have a row in `table` (where `predicate` holds).
+    pub fn artifacts_with(&self, table: &str, predicate: Option<&str>) -> Result<Vec<i32>> {
+        let condition = predicate.map_or_else(String::new, |predicate| format!(" WHERE {predicate}"));
+        let sql = format!("SELECT DISTINCT artifact_id AS artifact_id FROM {table}{condition}");
+        let frame = self.ask(&sql).map_err(|error| Error::Request(format!("needs: {table}{condition}: {error}")))?;
+        let mut out: Vec<i32> = integers(&frame, "artifact_id")?.into_iter().flatten().filter_map(|id| i32::try_from(id).ok()).collect();
+        out.sort_unstable();
+        Ok(out)
+    }
+}
+
+/// `admitted`: artifact_id, standing, and by what counts of it are multiplied and divided so that they are counts of the
+/// bare run's work (1 and 1 where either declares none).
+fn admitted(tables: &Tables, comparability: &Comparability) -> polars::prelude::PolarsResult<DataFrame> {
+    let mut ids = Vec::new();
+    let mut standings = Vec::new();
+    let mut up: Vec<i64> = Vec::new();
+    let mut down: Vec<i64> = Vec::new();
+    for artifact in &tables.artifacts {
+        ids.push(artifact.artifact_id);
+        standings.push(comparability.standing_of(artifact.artifact_id).name());
+        let own = execution_of(tables, artifact).and_then(|row| row.work).filter(|work| *work > 0);
+        let (numerator, denominator) = match (comparability.work.filter(|work| *work > 0), own) {
+            (Some(bare), Some(own)) if bare != own => (bare, own),
+            _ => (1, 1),
+        };
+        up.push(numerator);
+        down.push(denominator);
+    }
+    let columns = vec![
+        Series::new("artifact_id".into(), ids).into(),
+        Series::new("standing".into(), standings).into(),
+        Series::new("work_up".into(), up).into(),
+        Series::new("work_down".into(), down).into(),
+    ];
+    DataFrame::new(tables.artifacts.len(), columns)
+}
+
+/// One row of a hypothesis' SELECT.
+#[derive(Debug, Clone, Default)]
+pub struct Row {
+    pub artifact_id: i32,
+    pub site_kind: String,
+    pub site_id: Option<i64>,
+    pub metric: String,
+    pub part: Option<i64>,
+    pub whole: Option<i64>,
+    pub n: Option<i64>,
+    /// Effective number of samples.
+    pub n_eff: Option<f64>,
+    /// Bounds of a derived statistic, in the metric's unit.
+    pub lo: Option<f64>,
+    pub hi: Option<f64>,
+    /// What `N` stands for in a bound.
+    pub factor: Option<f64>,
+    /// part is multiplied by scale_up and divided by scale_down: counts of other work.
+    pub scale_up: Option<i64>,
+    pub scale_down: Option<i64>,
+    /// 0 where unwinding may have lost the site's true caller.
+    pub certain: Option<i64>,
+    /// Anchors without the path: `L=8`, `sum=samples.weight&class=ALLOC`, or `@user_ns+system_ns`: fields of the
+    /// artifact's execution.
+    pub part_anchor: Option<String>,
+    pub whole_anchor: Option<String>,
+    /// The artifact in which the denominator stands, where it is another one.
+    pub whole_artifact_id: Option<i32>,
+}
+
+const REQUIRED: &[&str] = &["artifact_id", "site_kind", "site_id", "metric", "part", "whole", "n"];
+const OPTIONAL: &[&str] =
+    &["n_eff", "lo", "hi", "factor", "scale_up", "scale_down", "certain", "part_anchor", "whole_anchor", "whole_artifact_id"];
+
+/// The rows of a SELECT, in order of artifact, metric and site. Wrong columns are an error.
+pub fn rows(frame: &DataFrame) -> Result<Vec<Row>> {
+    let names: Vec<String> = frame.get_column_names().iter().map(|name| name.to_string()).collect();
+    if let Some(missing) = REQUIRED.iter().find(|name| !names.iter().any(|own| own == *name)) {
+        return Err(Error::Request(format!("the SELECT has no column {missing}; it must return {}", REQUIRED.join(", "))));
+    }
+    if let Some(extra) = names.iter().find(|name| !REQUIRED.contains(&name.as_str()) && !OPTIONAL.contains(&name.as_str())) {
+        return Err(Error::Request(format!(
+            "the SELECT has a column {extra}; beside the required ones it may have {}",
+            OPTIONAL.join(", ")
+        )));
+    }
+    let has = |name: &str| names.iter().any(|own| own == name);
+    let whole = |name: &str| if has(name) { integers(frame, name) } else { Ok(vec![None; frame.height()]) };
+    let real = |name: &str| if has(name) { floats(frame, name) } else { Ok(vec![None; frame.height()]) };
+    let text = |name: &str| if has(name) { texts(frame, name) } else { Ok(vec![None; frame.height()]) };
+    let (artifact, site_kind, site, metric) = (whole("artifact_id")?, text("site_kind")?, whole("site_id")?, text("metric")?);
+    let (part, denominator, n) = (whole("part")?, whole("whole")?, whole("n")?);
+    let (n_eff, lo, hi, factor) = (real("n_eff")?, real("lo")?, real("hi")?, real("factor")?);
+    let (up, down, certain) = (whole("scale_up")?, whole("scale_down")?, whole("certain")?);
+    let (part_anchor, whole_anchor, whole_artifact) = (text("part_anchor")?, text("whole_anchor")?, whole("whole_artifact_id")?);
+    let narrow = |value: &[Option<i64>], at: usize| get(value, at).and_then(|id| i32::try_from(id).ok());
+    let mut out: Vec<Row> = (0..frame.height())
+        .filter_map(|at| {
+            Some(Row {
+                artifact_id: narrow(&artifact, at)?,
+                site_kind: get(&site_kind, at)?,
+                site_id: get(&site, at),
+                metric: get(&metric, at)?,
+                part: get(&part, at),
+                whole: get(&denominator, at),
+                n: get(&n, at),
+                n_eff: get(&n_eff, at),
+                lo: get(&lo, at),
+                hi: get(&hi, at),
+                factor: get(&factor, at),
+                scale_up: get(&up, at),
+                scale_down: get(&down, at),
+                certain: get(&certain, at),
+                part_anchor: get(&part_anchor, at),
+                whole_anchor: get(&whole_anchor, at),
+                whole_artifact_id: narrow(&whole_artifact, at),
+            })
+        })
+        .collect();
+    out.sort_by(|a, b| (a.artifact_id, &a.metric, &a.site_kind, a.site_id).cmp(&(b.artifact_id, &b.metric, &b.site_kind, b.site_id)));
+    Ok(out)
+}
+
+fn get<T: Clone>(values: &[Option<T>], at: usize) -> Option<T> {
+    values.get(at).cloned().flatten()
+}
+
+fn wrong(name: &str, error: impl std::fmt::Display) -> Error {
+    Error::Request(format!("column {name}: {error}"))
+}
+
+/// A column as whole numbers.
+pub fn integers(frame: &DataFrame, name: &str) -> Result<Vec<Option<i64>>> {
+    let column = frame.column(name).and_then(|column| column.cast(&DataType::Int64)).map_err(|error| wrong(name, error))?;
+    Ok(column.i64().map_err(|error| wrong(name, error))?.to_vec())
+}
+
+/// A column as real numbers.
+pub fn floats(frame: &DataFrame, name: &str) -> Result<Vec<Option<f64>>> {
+    let column = frame.column(name).and_then(|column| column.cast(&DataType::Float64)).map_err(|error| wrong(name, error))?;
+    Ok(column.f64().map_err(|error| wrong(name, error))?.to_vec())
+}
+
+/// A column as texts.
+pub fn texts(frame: &DataFrame, name: &str) -> Result<Vec<Option<String>>> {
+    let column = frame.column(name).and_then(|column| column.cast(&DataType::String)).map_err(|error| wrong(name, error))?;
+    Ok(column.str().map_err(|error| wrong(name, error))?.iter().map(|value| value.map(str::to_owned)).collect())
+}

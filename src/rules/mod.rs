@@ -1,0 +1,297 @@
+//! RULES: SQL measures, one scorer judges.
+//!
+//! ```text
+//! quality/*.sql -> what the recordings can be trusted with        (quality.rs)
+//! hypotheses/*.sql: needs -> candidates -> assignment             (assign.rs; before any value is read)
+//!                   SELECT -> rows -> readings -> verdicts        (engine.rs, slot.rs, score.rs)
+//!                   places that two angles name                   (site.rs)
+//! verdicts -> labels -> costs charged once -> rows of the ledger  (ledger.rs)
+//! ```
+//!
+//! The directory is the registry: one line per file below embeds it, a test compares list and directory. No threshold
+//! of a hypothesis is written in Rust.
+
+pub mod anchor;
+mod assign;
+mod comparable;
+mod condition;
+pub(crate) mod dialect;
+pub mod engine;
+pub mod file;
+pub(crate) mod parse;
+pub mod score;
+mod site;
+pub mod slot;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+pub use comparable::{Comparability, Standing};
+pub use condition::Facts;
+pub use site::{Agreement, Site};
+
+use crate::error::{Error, Result};
+use crate::ledger;
+use crate::quality::{self, Effects};
+use crate::tables::Tables;
+use engine::Engine;
+use file::Hypothesis;
+use slot::{Judge, SlotResult};
+
+macro_rules! embedded {
+    ($dir:literal: $($file:literal),* $(,)?) => {
+        &[$(($file, include_str!(concat!("../../queries/", $dir, "/", $file)))),*]
+    };
+}
+
+/// Named measures, materialized in this order; the number in front is not part of the name.
+pub const VIEWS: &[(&str, &str)] = embedded!("views":
+    "01_bare.sql",
+    "02_cpu_events.sql",
+    "03_class_costs.sql",
+    "04_class_sites.sql",
+    "05_run_threads.sql",
+    "06_off_cpu.sql",
+    "07_off_cpu_reasons.sql",
+    "08_off_cpu_sites.sql",
+    "09_call_sites.sql",
+    "20_kernel_costs.sql",
+    "21_leaf_functions.sql",
+    "22_bench_base.sql",
+    "23_alloc_sites.sql",
+);
+
+/// One file per hypothesis, in order of id.
+pub const HYPOTHESES: &[(&str, &str)] = embedded!("hypotheses":
+    "R01_cpu_hot_function.sql",
+    "R13_tax_formatting.sql",
+    "R18_alloc_churn.sql",
+    "R19_alloc_leak.sql",
+    "R22_mem_page_fault_storm.sql",
+    "R25_io_small_write.sql",
+    "R27_io_fsync_bound.sql",
+    "R29_sys_kernel_time.sql",
+    "R32_lock_contention.sql",
+    "R34_sched_sleep_bound.sql",
+);
+
+/// One file per quality check, in order of id.
+pub const CHECKS: &[(&str, &str)] = embedded!("quality":
+    "Q01_too_few_samples.sql",
+    "Q05_interrupt_sinks.sql",
+    "Q06_sample_deficit.sql",
+    "Q09_unknown_symbols.sql",
+    "Q11_lost_callers.sql",
+    "Q16_strangers.sql",
+    "Q20_strace_clock.sql",
+    "Q21_tracer_distortion.sql",
+    "Q22_tracer_coverage.sql",
+    "Q29_surroundings.sql",
+);
+
+/// What the user asked of the rules.
+#[derive(Debug, Clone, Default)]
+pub struct RuleOptions {
+    /// More hypotheses (`--rules DIR`); one with the id of a built-in one takes its place.
+    pub rules_dirs: Vec<PathBuf>,
+    /// `--lineage probe`: two recordings of one tool count as two angles if their probes differ.
+    pub lineage_probe: bool,
+}
+
+/// A command that would fill an open slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    pub hypothesis: String,
+    pub slot: String,
+    pub command: String,
+}
+
+/// What a filled slot says in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    pub hypothesis: String,
+    pub slot: String,
+    pub text: String,
+}
+
+/// What judging leaves beside the rows in the tables.
+#[derive(Debug, Clone, Default)]
+pub struct Judgement {
+    /// (file name, SQL) in the order they ran.
+    pub queries: Vec<(String, String)>,
+    pub missing: Vec<Missing>,
+    pub statements: Vec<Statement>,
+    /// The hypotheses as declared, in order of id.
+    pub hypotheses: Vec<Hypothesis>,
+    pub facts: Facts,
+}
+
+/// One hypothesis after its angles were judged.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    pub hypothesis: Hypothesis,
+    pub slots: Vec<SlotResult>,
+    pub not_applicable: Option<String>,
+    pub agreement: Agreement,
+}
+
+/// The hypotheses known: built in, and those of `dirs`.
+pub fn hypotheses(dirs: &[PathBuf]) -> Result<Vec<Hypothesis>> {
+    let mut known: BTreeMap<String, Hypothesis> = BTreeMap::new();
+    for (file, text) in HYPOTHESES {
+        let own = parse::hypothesis(file, text)?;
+        known.insert(own.id.clone(), own);
+    }
+    for dir in dirs {
+        for (file, text) in sql_files(dir)? {
+            let own = parse::hypothesis(&file, &text)?;
+            known.insert(own.id.clone(), own);
+        }
+    }
+    let unknown = known.values().flat_map(|own| &own.explains).find(|edge| edge.hypothesis.is_empty());
+    match unknown {
+        Some(_) => Err(Error::Request("explains: an empty id".to_owned())),
+        None => Ok(known.into_values().collect()),
+    }
+}
+
+/// The built-in quality checks.
+pub fn checks() -> Result<Vec<quality::Check>> {
+    CHECKS.iter().map(|(file, text)| quality::parse(file, text)).collect()
+}
+
+fn sql_files(dir: &Path) -> Result<Vec<(String, String)>> {
+    let io = |source| Error::Io { path: dir.to_owned(), source };
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(dir).map_err(io)?.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "sql"));
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+        Ok((path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()), text))
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Fills `quality`, `readings`, `evidence`, `hypotheses` and `thresholds`. All other tables must be complete.
+pub fn judge(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
+    let hypotheses = hypotheses(&options.rules_dirs)?;
+    let comparability = Comparability::find(tables);
+    let mut engine = Engine::over(tables, &comparability)?;
+    for (file, sql) in VIEWS {
+        dialect::check(strip_comments(sql).trim()).map_err(|why| Error::Request(format!("views/{file}: {why}")))?;
+        engine.view(view_name(file), &format!("views/{file}"), strip_comments(sql).trim().trim_end_matches(';'))?;
+    }
+    let facts = facts(&mut engine, tables)?;
+    tables.quality = quality::judge(tables, &mut engine, &checks()?, &comparability)?;
+    let effects = Effects::of(&tables.quality);
+    let judged = judge_all(tables, &mut engine, &hypotheses, &comparability, &effects, &facts, options)?;
+    let mut out = Judgement { facts, hypotheses, ..Judgement::default() };
+    ledger::settle(tables, &judged, &effects, &mut out);
+    out.queries = engine.log;
+    Ok(out)
+}
+
+fn judge_all(
+    tables: &Tables,
+    engine: &mut Engine,
+    hypotheses: &[Hypothesis],
+    comparability: &Comparability,
+    effects: &Effects,
+    facts: &Facts,
+    options: &RuleOptions,
+) -> Result<Vec<Judged>> {
+    let sites = site::SiteFinder { tables, effects };
+    let judge = Judge { tables, effects, sites: &sites };
+    let mut assigner = assign::Assigner::new(tables, comparability, effects, options.lineage_probe);
+    let mut out = Vec::new();
+    for hypothesis in hypotheses {
+        let not_applicable = hypothesis.applies_if.as_ref().and_then(|condition| condition.fails(facts));
+        let mut slots = Vec::new();
+        for (letter, assigned) in assigner.assign(engine, hypothesis)? {
+            let slot = if assigned.is_fallback { hypothesis.slots.get(3) } else { hypothesis.slot(letter) };
+            let alternate = assigned.primary.as_ref().and_then(|primary| slot?.alternates.get(primary.alternate));
+            let result = match (&not_applicable, alternate) {
+                (Some(why), _) => judge.empty(letter, &assign::Assigned { reason: Some(why.clone()), ..Default::default() }),
+                (None, None) => judge.empty(letter, &assigned),
+                (None, Some(alternate)) => {
+                    let name = format!("hypotheses/{}", hypothesis.file);
+                    let frame = engine.query(&name, &alternate.sql)?;
+                    let rows = engine::rows(&frame).map_err(|error| Error::Request(format!("{name}, line {}: {error}", alternate.line)))?;
+                    judge.fill(letter, alternate, &assigned, &rows)
+                }
+            };
+            slots.push(result);
+        }
+        let agreement = site::agree(tables, &slots);
+        out.push(Judged { hypothesis: hypothesis.clone(), slots, not_applicable, agreement });
+    }
+    Ok(out)
+}
+
+/// `03_class_costs.sql` -> `class_costs`.
+pub fn view_name(file: &str) -> &str {
+    let name = file.strip_suffix(".sql").unwrap_or(file);
+    name.split_once('_').map_or(name, |(_, name)| name)
+}
+
+/// SQL without its comment lines.
+pub fn strip_comments(sql: &str) -> String {
+    sql.lines().filter(|line| !line.trim_start().starts_with("--")).collect::<Vec<_>>().join("\n")
+}
+
+/// What is known of the run, for `applies_if` and the impact on the wall clock.
+fn facts(engine: &mut Engine, tables: &Tables) -> Result<Facts> {
+    let frame = engine.query(
+        "views/01_bare.sql",
+        "SELECT wall_ns AS wall_ns, user_ns AS user_ns, system_ns AS system_ns, threads AS threads FROM bare",
+    )?;
+    let first = |name: &str| Ok::<Option<f64>, Error>(engine::integers(&frame, name)?.first().copied().flatten().map(|value| value as f64));
+    let (wall, user, system, threads) = (first("wall_ns")?, first("user_ns")?, first("system_ns")?, first("threads")?);
+    let mut facts = Facts::new();
+    let mut put = |name: &'static str, value: Option<f64>| {
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            facts.insert(name, value);
+        }
+    };
+    let cpu = user.zip(system).map(|(user, system)| user + system);
+    put("wall_seconds", wall.map(|ns| ns / 1e9));
+    put("cpu_seconds", cpu.map(|ns| ns / 1e9));
+    put("cpu_share", cpu.zip(wall).map(|(cpu, wall)| cpu / wall));
+    put("system_share", system.zip(cpu).map(|(system, cpu)| system / cpu));
+    put("threads", threads);
+    let cpus = tables.host.iter().find(|row| row.key.as_ref() == "cpus").and_then(|row| row.value.parse().ok());
+    put("cpus", cpus);
+    Ok(facts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &[(&str, &str)]) -> Vec<String> {
+        list.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn directory_and_registry_agree() {
+        for (dir, list) in [("views", VIEWS), ("hypotheses", HYPOTHESES), ("quality", CHECKS)] {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("queries").join(dir);
+            let mut found: Vec<String> = sql_files(&path).unwrap().into_iter().map(|(name, _)| name).collect();
+            found.sort();
+            assert_eq!(found, names(list), "queries/{dir}");
+        }
+    }
+
+    #[test]
+    fn every_file_is_well_formed() {
+        let all = hypotheses(&[]).unwrap();
+        assert_eq!(all.len(), HYPOTHESES.len());
+        for own in &all {
+            assert!(own.file.starts_with(&own.id), "{}: the file name begins with the id", own.file);
+        }
+        checks().unwrap();
+        for (file, sql) in VIEWS {
+            assert_eq!(dialect::check(strip_comments(sql).trim()), Ok(()), "{file}");
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! Hypothesis files: TEXT -> [`Hypothesis`]. A file is a header, slots, alternates, and one SELECT per alternate.
+//!
+//! ```text
+//! -- id: R25                      keys of the hypothesis, one per line; `--   ` (three blanks) goes on
+//! -- slot: A                      then A, B, C and perhaps the fallback D
+//! -- alternate: summary           then its keys (mechanism, probe, metric, needs, ...)
+//! SELECT ...                      until the next slot, the next alternate or the end
+//! ```
+//!
+//! Unknown and missing keys are errors that name file, line and key: a typing error must not silently change a verdict.
+
+use super::condition::Condition;
+use super::dialect;
+use super::file::{Admits, Alternate, Basis, CostMetric, Explains, Hypothesis, Metric, Need, Overlap, Slot, Unit};
+use super::score::{Bound, Bounds, Interval, Scale};
+use crate::error::{Error, Result};
+
+/// Where a message points.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub file: &'a str,
+    pub line: usize,
+    pub key: &'a str,
+}
+
+impl At<'_> {
+    pub fn error(self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::Malformed {
+            path: self.file.to_owned(),
+            place: format!("line {}, key {}", self.line, self.key),
+            expected: expected.into(),
+            found: found.into(),
+            advice: "queries/README.md lists the keys".to_owned(),
+        }
+    }
+}
+
+/// One `-- key: value`, continuation lines joined.
+pub(crate) struct Entry {
+    pub line: usize,
+    pub key: String,
+    pub value: String,
+}
+
+/// The keys of one block, each to be taken exactly once.
+pub(crate) struct Block<'a> {
+    pub file: &'a str,
+    line: usize,
+    entries: Vec<Entry>,
+}
+
+impl<'a> Block<'a> {
+    pub fn optional(&mut self, key: &str) -> Result<Option<Entry>> {
+        let Some(at) = self.entries.iter().position(|entry| entry.key == key) else { return Ok(None) };
+        let entry = self.entries.remove(at);
+        if let Some(again) = self.entries.iter().find(|entry| entry.key == key) {
+            return Err(At { file: self.file, line: again.line, key }.error("the key once", "it again"));
+        }
+        Ok(Some(entry))
+    }
+
+    pub fn required(&mut self, key: &str) -> Result<Entry> {
+        self.optional(key)?.ok_or_else(|| At { file: self.file, line: self.line, key }.error("the key", "none"))
+    }
+
+    pub fn text(&mut self, key: &str) -> Result<String> {
+        let entry = self.required(key)?;
+        if entry.value.is_empty() {
+            return Err(At { file: self.file, line: entry.line, key }.error("a value", "nothing"));
+        }
+        Ok(entry.value)
+    }
+
+    pub fn many(&mut self, key: &str) -> Vec<Entry> {
+        let (taken, kept) = std::mem::take(&mut self.entries).into_iter().partition(|entry| entry.key == key);
+        self.entries = kept;
+        taken
+    }
+
+    /// All keys must have been taken.
+    pub fn done(self) -> Result<()> {
+        match self.entries.first() {
+            None => Ok(()),
+            Some(entry) => Err(At { file: self.file, line: entry.line, key: &entry.key }.error("a known key", "an unknown one")),
+        }
+    }
+}
+
+/// Reads one file. `file` is its name for messages.
+pub fn hypothesis(file: &str, text: &str) -> Result<Hypothesis> {
+    let parts = split(file, text)?;
+    let mut parts = parts.into_iter();
+    let (head, sql) = parts.next().unwrap_or((Block { file, line: 1, entries: Vec::new() }, Vec::new()));
+    if let Some((line, _)) = sql.first() {
+        return Err(At { file, line: *line, key: "slot" }.error("`-- slot:` before the first SELECT", "SQL"));
+    }
+    let mut out = header(head, text)?;
+    for (block, sql) in parts {
+        slot_or_alternate(&mut out, block, sql)?;
+    }
+    complete(file, &out)?;
+    Ok(out)
+}
+
+pub(crate) type Part<'a> = (Block<'a>, Vec<(usize, &'a str)>);
+
+/// Cuts the text before every `-- slot:` and `-- alternate:`.
+pub(crate) fn split<'a>(file: &'a str, text: &'a str) -> Result<Vec<Part<'a>>> {
+    let mut parts: Vec<Part<'a>> = vec![(Block { file, line: 1, entries: Vec::new() }, Vec::new())];
+    for (index, line) in text.lines().enumerate() {
+        let line_no = index + 1;
+        let trimmed = line.trim_end();
+        let starts = trimmed.starts_with("-- slot:") || trimmed.starts_with("-- alternate:");
+        if starts {
+            parts.push((Block { file, line: line_no, entries: Vec::new() }, Vec::new()));
+        }
+        let Some((block, sql)) = parts.last_mut() else { continue };
+        match trimmed.strip_prefix("--") {
+            Some(comment) if sql.is_empty() => entry(block, line_no, comment)?,
+            Some(_) => {}
+            None if trimmed.trim().is_empty() && sql.is_empty() => {}
+            None => sql.push((line_no, trimmed)),
+        }
+    }
+    Ok(parts)
+}
+
+fn entry(block: &mut Block<'_>, line: usize, comment: &str) -> Result<()> {
+    if comment.trim().is_empty() {
+        return Ok(());
+    }
+    if let Some(more) = comment.strip_prefix("   ") {
+        let Some(last) = block.entries.last_mut() else {
+            return Err(At { file: block.file, line, key: "(none)" }.error("a key to go on", "a continuation line"));
+        };
+        last.value.push(' ');
+        last.value.push_str(more.trim());
+        return Ok(());
+    }
+    let Some((key, value)) = comment.trim().split_once(':') else {
+        return Err(At { file: block.file, line, key: "(none)" }.error("`-- key: value`", comment.trim()));
+    };
+    block.entries.push(Entry { line, key: key.trim().to_owned(), value: value.trim().to_owned() });
+    Ok(())
+}
+
+fn header(mut block: Block<'_>, text: &str) -> Result<Hypothesis> {
+    let file = block.file;
+    let effort = block.required("effort")?;
+    let at = At { file, line: effort.line, key: "effort" };
+    let effort: i32 =
+        effort.value.parse().ok().filter(|effort| (1..=5).contains(effort)).ok_or_else(|| at.error("1 to 5", effort.value.as_str()))?;
+    let applies_if = match block.optional("applies_if")? {
+        None => None,
+        Some(entry) => {
+            Some(Condition::parse(&entry.value).map_err(|why| At { file, line: entry.line, key: "applies_if" }.error("a condition", why))?)
+        }
+    };
+    let explains = match block.optional("explains")? {
+        None => Vec::new(),
+        Some(entry) => list(&entry.value).map(explains).collect(),
+    };
+    let cost = block.required("cost")?;
+    let cost = list(&cost.value)
+        .map(|item| cost_metric(item).ok_or_else(|| At { file, line: cost.line, key: "cost" }.error("slot.metric", item)))
+        .collect::<Result<Vec<_>>>()?;
+    let resource = block.required("resource")?;
+    if !["cpu", "off-cpu", "memory"].contains(&resource.value.as_str()) {
+        return Err(At { file, line: resource.line, key: "resource" }.error("cpu, off-cpu or memory", resource.value));
+    }
+    let out = Hypothesis {
+        file: file.to_owned(),
+        text: text.to_owned(),
+        id: block.text("id")?,
+        name: block.text("name")?,
+        claim: block.text("claim")?,
+        category: block.text("category")?,
+        scope: block.text("scope")?,
+        resource: resource.value,
+        applies_if,
+        explains,
+        cost,
+        effort,
+        advice: block.text("advice")?,
+        false_positives: block.text("false_positives")?,
+        status: block.text("status")?,
+        since: block.text("since")?,
+        slots: Vec::new(),
+    };
+    block.done()?;
+    Ok(out)
+}
+
+fn list(value: &str) -> impl Iterator<Item = &str> {
+    value.split(',').map(str::trim).filter(|item| !item.is_empty())
+}
+
+/// `R29`, `R22 all` or `R01 class ALLOC`.
+fn explains(item: &str) -> Explains {
+    let (id, how) = item.split_once(' ').unwrap_or((item, ""));
+    let how = match how.trim().split_once(' ') {
+        Some(("class", class)) => Overlap::Class(class.trim().to_owned()),
+        _ if how.trim() == "all" => Overlap::All,
+        _ => Overlap::Share,
+    };
+    Explains { hypothesis: id.to_owned(), how }
+}
+
+fn cost_metric(item: &str) -> Option<CostMetric> {
+    let (slot, metric) = item.split_once('.')?;
+    let mut letters = slot.chars();
+    let letter = letters.next().filter(|letter| ('A'..='D').contains(letter))?;
+    (letters.next().is_none() && !metric.is_empty()).then(|| CostMetric { slot: letter, metric: metric.to_owned() })
+}
+
+fn slot_or_alternate(out: &mut Hypothesis, mut block: Block<'_>, sql: Vec<(usize, &str)>) -> Result<()> {
+    let file = block.file;
+    if let Some(entry) = block.optional("slot")? {
+        let at = At { file, line: entry.line, key: "slot" };
+        let next = ["A", "B", "C", "D"].get(out.slots.len()).copied().unwrap_or("");
+        if entry.value != next {
+            return Err(at.error(format!("slot {next}"), entry.value));
+        }
+        out.slots.push(Slot { letter: next.chars().next().unwrap_or('A'), alternates: Vec::new() });
+        if !sql.is_empty() {
+            return Err(at.error("`-- alternate:` before the SELECT", "SQL"));
+        }
+        return block.done();
+    }
+    let line = block.line;
+    let Some(slot) = out.slots.last_mut() else {
+        return Err(At { file, line, key: "alternate" }.error("`-- slot:` first", "an alternate"));
+    };
+    slot.alternates.push(alternate(block, sql)?);
+    Ok(())
+}
+
+fn alternate(mut block: Block<'_>, sql: Vec<(usize, &str)>) -> Result<Alternate> {
+    let file = block.file;
+    let line = sql.first().map_or(block.line, |(line, _)| *line);
+    let metrics = block.many("metric").iter().map(|entry| metric(file, entry)).collect::<Result<Vec<_>>>()?;
+    if metrics.is_empty() {
+        return Err(At { file, line: block.line, key: "metric" }.error("at least one", "none"));
+    }
+    let needs: Vec<Need> = block.many("needs").iter().map(|entry| need(&entry.value)).collect();
+    if needs.is_empty() {
+        return Err(At { file, line: block.line, key: "needs" }.error("at least one", "none"));
+    }
+    let mechanism = block.required("mechanism")?;
+    if !matches!(mechanism.value.strip_prefix('M').and_then(|n| n.parse::<u8>().ok()), Some(1..=10)) {
+        return Err(At { file, line: mechanism.line, key: "mechanism" }.error("M1 to M10", mechanism.value));
+    }
+    let admits = match block.optional("admits")? {
+        None => Admits::Same,
+        Some(entry) => match entry.value.as_str() {
+            "variant" => Admits::Variant,
+            "threads" => Admits::Threads,
+            other => return Err(At { file, line: entry.line, key: "admits" }.error("variant or threads", other)),
+        },
+    };
+    let sql: Vec<&str> = sql.into_iter().map(|(_, text)| text).collect();
+    let sql = sql.join("\n").trim().trim_end_matches(';').to_owned();
+    dialect::check(&sql).map_err(|why| At { file, line, key: "SELECT" }.error("the dialect of queries/README.md", why))?;
+    let out = Alternate {
+        name: block.text("alternate")?,
+        mechanism: mechanism.value,
+        probe: block.text("probe")?,
+        metrics,
+        normalizer: block.optional("normalizer")?.map(|entry| entry.value),
+        needs,
+        with: block.many("with").iter().map(|entry| need(&entry.value)).collect(),
+        admits,
+        evidence: block.text("evidence")?,
+        record: block.text("record")?,
+        sql,
+        line,
+    };
+    block.done()?;
+    Ok(out)
+}
+
+fn need(value: &str) -> Need {
+    match value.split_once(" where ") {
+        Some((table, predicate)) => Need { table: table.trim().to_owned(), predicate: Some(predicate.trim().to_owned()) },
+        None => Need { table: value.trim().to_owned(), predicate: None },
+    }
+}
+
+/// `name unit=.. reject=.. support=.. saturate=.. scale=.. interval=.. min_n=.. basis=.. source=kind:"reference"`.
+fn metric(file: &str, entry: &Entry) -> Result<Metric> {
+    let at = At { file, line: entry.line, key: "metric" };
+    let (head, source) = entry.value.split_once("source=").ok_or_else(|| at.error("source=kind:\"reference\"", "none"))?;
+    let (source_kind, reference) = source.split_once(':').ok_or_else(|| at.error("source=kind:\"reference\"", source))?;
+    if !["tool", "paper", "doc", "measured", "house"].contains(&source_kind) {
+        return Err(at.error("a source of kind tool, paper, doc, measured or house", source_kind));
+    }
+    let mut words = head.split_whitespace();
+    let name = words.next().filter(|name| !name.contains('=')).ok_or_else(|| at.error("a name first", head))?;
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or_else(|| at.error("key=value", word))?;
+        const KNOWN: [&str; 8] = ["unit", "reject", "support", "saturate", "scale", "interval", "min_n", "basis"];
+        if !KNOWN.contains(&key) || pairs.iter().any(|(own, _)| *own == key) {
+            return Err(at.error("a known key once", word));
+        }
+        pairs.push((key, value));
+    }
+    let get =
+        |key: &str| pairs.iter().find(|(own, _)| *own == key).map(|(_, value)| *value).ok_or_else(|| at.error(format!("{key}=.."), "none"));
+    let bounds = Bounds {
+        reject: bound(at, get("reject")?)?,
+        support: bound(at, get("support")?)?,
+        saturate: bound(at, get("saturate")?)?,
+        scale: scale(at, get("scale")?)?,
+    };
+    ordered(at, &bounds)?;
+    Ok(Metric {
+        name: name.to_owned(),
+        unit: Unit::named(get("unit")?).ok_or_else(|| at.error("a known unit", get("unit").unwrap_or("")))?,
+        bounds,
+        interval: interval(at, get("interval")?)?,
+        min_n: get("min_n")?.parse().map_err(|_| at.error("a whole number for min_n", "something else"))?,
+        basis: basis(at, get("basis")?)?,
+        source_kind: source_kind.to_owned(),
+        source: reference.trim().trim_matches('"').to_owned(),
+    })
+}
+
+fn bound(at: At<'_>, text: &str) -> Result<Bound> {
+    let (number, per_factor) = text.strip_suffix('N').map_or((text, false), |number| (number, true));
+    let value = number.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| at.error("a number", text))?;
+    Ok(Bound { value, per_factor })
+}
+
+fn ordered(at: At<'_>, bounds: &Bounds) -> Result<()> {
+    // Bounds that scale are compared at a factor at which they have their meaning (a series needs at least two threads).
+    let ramp = bounds.at(4.0);
+    let rising = ramp.reject < ramp.support && ramp.support < ramp.saturate;
+    let falling = ramp.reject > ramp.support && ramp.support > ramp.saturate;
+    let positive = bounds.scale == Scale::Linear || ramp.reject.min(ramp.saturate) > 0.0;
+    if (rising || falling) && positive {
+        return Ok(());
+    }
+    Err(at.error("reject < support < saturate or the reverse, above 0 for log10", "another order"))
+}
+
+fn scale(at: At<'_>, text: &str) -> Result<Scale> {
+    [Scale::Linear, Scale::Log10].into_iter().find(|scale| scale.name() == text).ok_or_else(|| at.error("linear or log10", text))
+}
+
+fn interval(at: At<'_>, text: &str) -> Result<Interval> {
+    [Interval::Wilson, Interval::Complete, Interval::Accounting, Interval::Bootstrap, Interval::Given]
+        .into_iter()
+        .find(|interval| interval.name() == text)
+        .ok_or_else(|| at.error("wilson, complete, accounting, bootstrap or given", text))
+}
+
+fn basis(at: At<'_>, text: &str) -> Result<Basis> {
+    Basis::named(text).ok_or_else(|| at.error("count, time, share, leaf, cputime or memory", text))
+}
+
+fn complete(file: &str, out: &Hypothesis) -> Result<()> {
+    let at = At { file, line: 1, key: "slot" };
+    if out.slots.len() < 3 {
+        return Err(at.error("slots A, B and C", format!("{} slots", out.slots.len())));
+    }
+    if let Some(slot) = out.slots.iter().find(|slot| slot.alternates.is_empty()) {
+        return Err(at.error("an alternate", format!("none in slot {}", slot.letter)));
+    }
+    let missing = out.cost.iter().find(|cost| out.cost_threshold(cost).is_none());
+    missing.map_or(Ok(()), |cost| Err(At { file, line: 1, key: "cost" }.error("a metric of that slot", cost.metric.as_str())))
+}

@@ -1,0 +1,107 @@
+//! ADDRESS -> FUNCTION. Names, lines and inlined functions for every frame that an importer left as (dso, address).
+//!
+//! Each dso is worked on by itself, all of them in parallel, each of its addresses once; the rows are written one after
+//! the other in the order of the ids, so that the result does not depend on the number of threads.
+//!
+//! What a frame becomes:
+//! * `rel` is turned from the offset in the dso's file into the address its ELF states (svma); the offset stays where
+//!   no file of the dso was found. Kernel frames stay relative to `_text`, module frames to the module's start.
+//! * inline depth 0 is the physical function. It carries the name of the ELF symbol, so that the physical view agrees
+//!   with `perf report --no-inline`; what the compiler inlined there follows as depth 1, 2, ... towards the leaf, each
+//!   as a stack node of its own.
+//!
+//! Frames that a tool named itself keep its name; a mangled one is demangled.
+
+mod apply;
+mod demangle;
+mod kernel;
+mod report;
+mod user;
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+
+use crate::objects::Library;
+use crate::tables::{Tables, Text};
+
+pub use demangle::demangle;
+
+/// The addresses of one dso that nothing names yet.
+struct Work {
+    dso: usize,
+    /// Sorted, each once.
+    rels: Vec<i64>,
+}
+
+/// What was learned of one dso.
+#[derive(Default)]
+struct Outcome {
+    /// Beside `Work::rels`.
+    places: Vec<Resolved>,
+    /// `dsos.symbol_source`.
+    source: Option<String>,
+    notes: Vec<Note>,
+}
+
+/// What one address is.
+#[derive(Default, Clone)]
+struct Resolved {
+    /// The address to store from now on, where it changes.
+    rel: Option<i64>,
+    symbol_rel: Option<i64>,
+    /// The physical function, then what was inlined into it.
+    functions: Vec<Named>,
+}
+
+/// One function at an address.
+#[derive(Default, Clone)]
+struct Named {
+    name: Option<String>,
+    file: Option<Text>,
+    declared: Option<i32>,
+    line: Option<i32>,
+}
+
+/// A loss or doubt about one dso; becomes a diagnostic.
+struct Note {
+    kind: &'static str,
+    severity: &'static str,
+    count: i64,
+    message: String,
+    advice: String,
+}
+
+/// Names every frame that can be named from the object files of `library` and nothing else.
+pub fn symbolize(tables: &mut Tables, library: &Library) {
+    apply::demangle_given_names(tables);
+    let work = collect(tables);
+    let facts = kernel::Facts::read(tables);
+    let outcomes: Vec<Outcome> = {
+        let tables = &*tables;
+        work.par_iter()
+            .map(|work| match tables.dsos.get(work.dso).map(|dso| dso.kind.as_ref()) {
+                Some("kernel" | "module") => kernel::resolve(work, tables, &facts, library),
+                _ => user::resolve(work, tables, library),
+            })
+            .collect()
+    };
+    report::write(tables, library, &work, &outcomes);
+    apply::write(tables, &work, outcomes);
+}
+
+fn collect(tables: &Tables) -> Vec<Work> {
+    let mut rels: Vec<BTreeSet<i64>> = vec![BTreeSet::new(); tables.dsos.len()];
+    for frame in &tables.frames {
+        if let (Some(dso), Some(rel), None) = (frame.dso_id, frame.rel, frame.function_id)
+            && let Some(rels) = rels.get_mut(dso as usize)
+        {
+            rels.insert(rel);
+        }
+    }
+    let work = rels.into_iter().enumerate().filter(|(_, rels)| !rels.is_empty());
+    work.map(|(dso, rels)| Work { dso, rels: rels.into_iter().collect() }).collect()
+}
+
+#[cfg(test)]
+mod tests;

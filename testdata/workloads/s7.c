@@ -1,0 +1,46 @@
+/* S7 memory leak: 1 KiB blocks that nobody frees.
+ *
+ *   s7 leaked BLOCKS    cache_insert allocates and fills; nothing is freed
+ *   s7 freed BLOCKS     the same, but each block is freed after its use
+ *
+ * A pause of 1 ms per 3 000 blocks spreads the growth over the run.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BLOCK 1024
+
+static volatile unsigned sink;
+
+__attribute__((noinline)) static char *cache_insert(long n)
+{
+    char *block = malloc(BLOCK);
+    if (!block)
+        abort();
+    memset(block, (int)n | 1, BLOCK);
+    return block;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        fprintf(stderr, "usage: s7 leaked|freed BLOCKS\n");
+        return 2;
+    }
+    int release = strcmp(argv[1], "freed") == 0;
+    long blocks = atol(argv[2]);
+    const struct timespec pause = {0, 1000000};
+    unsigned sum = 0;
+    for (long n = 0; n < blocks; n++) {
+        char *block = cache_insert(n);
+        sum += (unsigned char)block[n % BLOCK];
+        if (release)
+            free(block);
+        if (n % 3000 == 2999)
+            nanosleep(&pause, NULL);
+    }
+    sink = sum;
+    return 0;
+}
