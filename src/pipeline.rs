@@ -47,9 +47,12 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     stages.end("hotspots");
     let wall_line = match wall::line(&tables, &shares) {
         wall::Line::Unknown(reason) => WallLine::Unknown { reason },
-        wall::Line::Known { wall_ns, source, parts } => {
-            WallLine::Known { wall_ns, source, parts: parts.into_iter().map(|(name, ns, source)| WallPart { name, ns, source }).collect() }
-        }
+        wall::Line::Known { wall_ns, threads, source, parts } => WallLine::Known {
+            wall_ns,
+            threads,
+            source,
+            parts: parts.into_iter().map(|(name, ns, source)| WallPart { name, ns, source }).collect(),
+        },
     };
     let timings = stages
         .costs()

@@ -258,6 +258,7 @@ fn row(check: &Check, artifact: Option<i32>, part: Option<i64>, whole: Option<i6
 /// Q30: executions that must not meet.
 fn comparisons(tables: &Tables, comparability: &Comparability) -> Vec<Quality> {
     let mut out = Vec::new();
+    let mut unknown = 0;
     let reference = comparability.signature.as_deref().unwrap_or("unknown");
     for artifact in &tables.artifacts {
         let standing = comparability.standing_of(artifact.artifact_id);
@@ -266,7 +267,10 @@ fn comparisons(tables: &Tables, comparability: &Comparability) -> Vec<Quality> {
         }
         let (status, message) = match standing {
             Standing::Same | Standing::Unusable => continue,
-            Standing::Unknown => ("not checkable", format!("nothing says which command it recorded; taken for one of `{reference}`")),
+            Standing::Unknown => {
+                unknown += 1;
+                continue;
+            }
             Standing::Refused => ("block", format!("it recorded another command than `{reference}`; it fills no slot")),
             Standing::Variant => ("warn", "it recorded another variant of the command; it fills comparisons only".to_owned()),
             Standing::Threads => {
@@ -282,6 +286,18 @@ fn comparisons(tables: &Tables, comparability: &Comparability) -> Vec<Quality> {
             value: None,
             message: Arc::from(message),
             advice: Arc::from("record every artifact with the same command and write a manifest.json"),
+        });
+    }
+    if unknown > 0 {
+        out.push(Quality {
+            check: Arc::from("Q30"),
+            name: Arc::from("cross-execution comparison"),
+            artifact_id: None,
+            status: Arc::from("not checkable"),
+            effect: Arc::from("none"),
+            value: None,
+            message: Arc::from(format!("nothing says which command {unknown} of the artifacts recorded; taken for `{reference}`")),
+            advice: Arc::from("write a manifest.json beside the recordings"),
         });
     }
     if out.is_empty() {

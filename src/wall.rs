@@ -91,7 +91,13 @@ pub type Part = (String, i64, String);
 
 /// The parts of the wall clock of one bare run, or the reason why they are unknown.
 pub enum Line {
-    Known { wall_ns: i64, source: String, parts: Vec<Part> },
+    /// `threads`: how many windows are in `wall_ns`; 1 for a wall clock proper.
+    Known {
+        wall_ns: i64,
+        threads: usize,
+        source: String,
+        parts: Vec<Part>,
+    },
     Unknown(String),
 }
 
@@ -120,7 +126,7 @@ pub fn line(tables: &Tables, shares: &Shares) -> Line {
             parts.extend(
                 split_waits(tables, shares, off).unwrap_or_else(|| vec![("off CPU, reason not recorded".to_owned(), off, at.clone())]),
             );
-            Line::Known { wall_ns: wall, source: at, parts }
+            Line::Known { wall_ns: wall, threads: 1, source: at, parts }
         }
         None => Line::Unknown(
             "no artifact tells the wall clock and the CPU time; record /usr/bin/time -v, or sched:sched_switch with perf".to_owned(),
@@ -128,10 +134,13 @@ pub fn line(tables: &Tables, shares: &Shares) -> Line {
     }
 }
 
+/// What people read, the column of `thread_states`, and how to get it.
+type Column = (&'static str, &'static str, fn(&ThreadState) -> i64);
+
 fn from_states(states: &[&ThreadState], path: &str) -> Line {
     let workers: Vec<&ThreadState> = states.iter().copied().filter(|state| state.role.as_ref() == "worker").collect();
     let (workers, role) = if workers.is_empty() { (states.to_vec(), "") } else { (workers, "&role=worker") };
-    let columns: [(&str, &str, fn(&ThreadState) -> i64); 8] = [
+    let columns: [Column; 8] = [
         ("on CPU", "on_cpu_ns", |state| state.on_cpu_ns),
         ("runnable, waiting for a CPU", "runnable_ns", |state| state.runnable_ns),
         ("waiting for a lock", "lock_ns", |state| state.lock_ns),
@@ -141,12 +150,13 @@ fn from_states(states: &[&ThreadState], path: &str) -> Line {
         ("waiting for something else", "other_ns", |state| state.other_ns),
         ("unknown", "unknown_ns", |state| state.unknown_ns),
     ];
-    let part = |(name, column, get): (&str, &str, fn(&ThreadState) -> i64)| {
+    let part = |(name, column, get): Column| {
         (name.to_owned(), workers.iter().map(|state| get(state)).sum(), format!("{path}#sum=thread_states.{column}{role}"))
     };
     let parts = columns.into_iter().map(part).collect();
     Line::Known {
         wall_ns: workers.iter().map(|state| state.window_ns).sum(),
+        threads: workers.len(),
         source: format!("{path}#sum=thread_states.window_ns{role}"),
         parts,
     }

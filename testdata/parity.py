@@ -53,7 +53,7 @@ def main():
         described = {row[0]: row[1] for row in db.execute(f"DESCRIBE {table}").fetchall()}
         if described != {name: DUCKDB[kind] for name, kind in columns.items()}:
             wrong.append(f"{table}: DuckDB sees {described}")
-        metadata = pyarrow.parquet.read_schema(file).metadata or {}
+        metadata = pyarrow.parquet.read_metadata(file).metadata or {}
         if b"tripod.schema" not in metadata:
             wrong.append(f"{table}: no schema version in the file metadata")
     have = {file.stem for file in files}

@@ -127,6 +127,9 @@ release() {
 
 wanted() { # ARTIFACT
     if [ -n "${RECORD_RESUME:-}" ] && compgen -G "$notes/$1.*" >/dev/null; then return 1; fi
+    if [ -n "${only:-}" ]; then
+        case " $only " in *" ${1%_*} "*) ;; *) return 1 ;; esac
+    fi
     [ -z "${RECORD_ONLY:-}" ] && return 0
     case " $RECORD_ONLY " in *" ${1%_*} "*) return 0 ;; esac
     return 1
@@ -218,13 +221,13 @@ traced() {
 # beside FILE PATH TOOL WORK SCRIPT: runs the program and, beside it, SCRIPT
 # which finds its process id in $pid. The program outlives the tool.
 beside() {
-    local file=$1 path=$2 tool=$3 work=$4 script=$5 command
-    bare_wall=""
-    command="$(argv "$work") >/dev/null & pid=\$!; $script; wait"
+    local file=$1 path=$2 tool=$3 less=$4 script=$5 command
+    bare_at "$less"
+    command="$(argv "$less") >/dev/null & pid=\$!; $script; wait"
     take_turn
     clean bash -c "$command" >run.log 2>&1 9>&- || { cat run.log >&2; echo "record.sh: failed: $command" >&2; exit 1; }
     end_turn
-    keep "$file" "$path" "$tool" "$command" "$work" "$threads" "$variant"
+    keep "$file" "$path" "$tool" "$command" "$less" "$threads" "$variant"
 }
 
 # A small ext4 of its own, on a loop device over a file in RECORD_WORK: it has
@@ -245,6 +248,12 @@ disk_down() {
     on_disk=""
     if mountpoint -q "$rec/disk" 2>/dev/null; then umount "$rec/disk"; fi
     rm -f "$rec/disk.img"
+}
+
+# strangers FILE: whether a system-wide recording saw programs of other people.
+strangers() {
+    perf script -i "$1" --show-mmap-events -F comm 2>/dev/null |
+        awk -v rec="$rec/" '/PERF_RECORD_MMAP2/ && $NF ~ "^/" && $NF !~ "^/usr/|^//anon|^/memfd:" && index($NF, rec) != 1 {found = 1} END {exit !found}'
 }
 
 # ---------------------------------------------------------------- one scenario
@@ -290,11 +299,15 @@ record_artifacts() {
     fi
     if wanted sched; then
         # On CPU 0 only: perf -a loses the switches out of the idle task of CPU 1.
-        traced sched.perf.data sched.perf.data.zst perf "$work_sched" \
-            taskset -c 0 perf record -q -N -a --synth=no -m 2M -g \
-            -e sched:sched_switch --filter "'prev_comm ~ \"$bin*\" || next_comm ~ \"$bin*\"'" \
-            -e sched:sched_wakeup --filter "'comm ~ \"$bin*\"'" \
-            -o sched.perf.data --
+        # And again (three times at most) while other people's programs started.
+        for i in 1 2 3 4; do
+            traced sched.perf.data sched.perf.data.zst perf "$work_sched" \
+                taskset -c 0 perf record -q -N -a --synth=no -m 2M -g \
+                -e sched:sched_switch --filter "'prev_comm ~ \"$bin*\" || next_comm ~ \"$bin*\"'" \
+                -e sched:sched_wakeup --filter "'comm ~ \"$bin*\"'" \
+                -o sched.perf.data --
+            strangers sched.perf.data || break
+        done
     fi
 
     if wanted offcpu; then
@@ -333,13 +346,13 @@ END { clear(@start); clear(@k); clear(@u); }' > offcpu.bpftrace.txt" ;;
         traced heaptrack.zst heaptrack.zst heaptrack "$work_heap" heaptrack -o heaptrack
     fi
     if wanted rss; then
-        beside rss.tsv rss.tsv smaps_rollup "$work" \
+        beside rss.tsv rss.tsv smaps_rollup "$work_rss" \
             "$rec/bin/rss.sh \$pid > rss.tsv"
     fi
 
     if wanted bench && [ "$with_bench" = 1 ]; then
         for i in 01 02 03 04 05 06 07 08 09 10; do
-            bench "bench/$i.json" "${bench_variants:+-L variant $bench_variants}" "$([ -z "$bench_variants" ] || variant='{variant}'; argv "$work")" "" ""
+            bench "bench/$i.json" "${bench_variants:+-L variant $bench_variants}" "$([ -z "$bench_variants" ] || variant='{variant}'; argv "$work_bench")" "" "" "$work_bench"
         done
     fi
     if wanted bench-threads && [ "$bin" = s2 ]; then
@@ -426,9 +439,9 @@ loader=/lib64/ld-linux-x86-64.so.2
 # single artifacts first.
 record() {
     name=$1 bin=$2 variant=$3 work=$4 threads=${5:-}
-    : "${work_sched:=$work}" "${work_strace:=$work}" "${work_calls:=$work}" "${work_heap:=$work}"
+    : "${work_sched:=$work}" "${work_strace:=$work}" "${work_calls:=$work}" "${work_heap:=$work}" "${work_rss:=$work}"
     : "${work_strace_w:=$work_strace}" "${dump:=4096}" "${offcpu:=multi}" "${offcpu_s:=3}"
-    : "${work_series:=$work}" "${bench_variants=$variant}" "${with_bench:=1}" "${elfs:=$rec/bin/$bin $libc $loader}"
+    : "${work_bench:=$work}" "${work_series:=$work}" "${bench_variants=$variant}" "${with_bench:=1}" "${elfs:=$rec/bin/$bin $libc $loader}"
     dir=$out/scenarios/$name
     notes=$rec/notes-$name
     [ -n "${RECORD_ONLY:-}${RECORD_RESUME:-}" ] || rm -rf "$notes" "$dir"
@@ -439,7 +452,7 @@ record() {
     record_artifacts
     manifest
     "$here/truth.sh" "$dir" "$out/truth/$name"
-    unset work_series work_sched work_strace work_strace_w work_calls work_heap dump offcpu offcpu_s bench_variants with_bench elfs
+    unset only work_rss work_bench work_series work_sched work_strace work_strace_w work_calls work_heap dump offcpu offcpu_s bench_variants with_bench elfs
 }
 
 # Every process of the machine for a while, S1 beside S0, and no manifest of
@@ -452,32 +465,39 @@ record_system_wide() {
     cd "$rec/work"
     local command
     command="perf record -q -N -a --synth=no -F 499 -e cpu-clock -g -o cpu.perf.data -- sh -c '$rec/bin/s0 clean 100000 & $(argv "$work"); wait'"
-    take_turn
-    clean sh -c "$command" >run.log 2>&1 9>&-
-    end_turn
+    for _ in 1 2 3 4; do
+        take_turn
+        clean sh -c "$command" >run.log 2>&1 9>&-
+        end_turn
+        strangers cpu.perf.data || break
+    done
     keep cpu.perf.data cpu.perf.data.zst perf "$command" "$work" "" "$variant"
     manifest
     "$here/truth.sh" "$dir" "$out/truth/$name"
     unset elfs
 }
 
+# What is taken of the Rust twins.
+twin="bare time-v cpu-fp cpu-dwarf strace-c calls mem heaptrack rss"
+
 scenario() {
     case $1 in
         system-wide) record_system_wide ;;
-        s1r) with_bench=0 work_strace=200000 work_calls=2000 bench_variants=unbuffered,buffered
+        s1r) only="$twin" work_strace=200000 work_calls=2000 bench_variants=unbuffered,buffered
             record s1r-unbuffered-rust s1r unbuffered 2000000 ;;
-        s3r) with_bench=0 work_heap=60000 bench_variants=churn,preallocated
+        s3r) only="$twin" work_heap=60000 bench_variants=churn,preallocated
             record s3r-allocator-rust s3r churn 55000000 ;;
-        sqlite3) work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
+        sqlite3) work_strace=20000 work_bench=200000 work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
             record real-sqlite3 sqlite3 "" 800000 ;;
-        s0) record s0-clean s0 clean 240000 ;;
+        s0) work_bench=60000
+            record s0-clean s0 clean 240000 ;;
         s1) work_strace=300000 work_calls=5000 bench_variants=unbuffered,buffered
             record s1-unbuffered-writes s1 unbuffered 6000000
             with_bench=0 work_calls=1000000 offcpu_s=1
             record s1p-buffered-writes s1 buffered 40000000 ;;
         s2) work_calls=1500 work_series=4500 bench_variants=convoy,sharded
-            record s2-lock-convoy s2 convoy 9000 4
-            with_bench=0 work_calls=1500 work_series=4500 offcpu=folded offcpu_s=1
+            record s2-lock-convoy s2 convoy 5000 4
+            with_bench=0 work_calls=1500 work_series=2000 offcpu=folded offcpu_s=1
             record s2p-sharded-locks s2 sharded 20000 4 ;;
         s3) work_heap=60000 bench_variants=churn,preallocated
             record s3-allocator-churn s3 churn 65000000
@@ -489,14 +509,14 @@ scenario() {
             with_bench=0 work_calls=1000 offcpu_s=1
             record s4p-fsync-batched s4 batched 35000
             disk_down ;;
-        s6) work_calls=1000 offcpu=folded bench_variants=sleeping,driven
+        s6) work_calls=1000 work_bench=1000 offcpu=folded bench_variants=sleeping,driven
             record s6-sleep s6 sleeping 4800
             with_bench=0 work_calls=1000 offcpu_s=1
             record s6p-event-driven s6 driven 600000 ;;
-        s7) work_calls=600000 work_heap=600000 bench_variants=leaked,freed
-            record s7-leak s7 leaked 2000000
+        s7) work_rss=1000000 work_calls=600000 work_heap=600000 work_bench=500000 bench_variants=leaked,freed
+            record s7-leak s7 leaked 4000000
             with_bench=0 work_calls=600000 work_heap=600000 offcpu=folded offcpu_s=1
-            record s7p-freed s7 freed 7000000 ;;
+            record s7p-freed s7 freed 8000000 ;;
         *) echo "record.sh: unknown scenario $1 (known: $scenarios)" >&2; exit 2 ;;
     esac
 }
@@ -526,6 +546,17 @@ symbols() {
         objcopy --strip-debug "$debug" "$tmp/$(basename "$file").debug"
     done
     cat /proc/kallsyms > "$tmp/kallsyms"
+    # DW_AT_comp_dir names the folder of whoever built; as long, but neutral.
+    python3 - "$here" "$tmp" <<'PYTHON'
+import os, sys
+here, tmp = sys.argv[1].encode(), sys.argv[2]
+neutral = b'/testdata'.ljust(len(here), b'/')
+for name in os.listdir(tmp):
+    path = os.path.join(tmp, name)
+    data = open(path, 'rb').read()
+    if here in data and len(neutral) == len(here):
+        open(path, 'wb').write(data.replace(here, neutral))
+PYTHON
     for file in "$to"/*.zst; do
         [ -e "$tmp/$(basename "$file" .zst)" ] || rm -f "$file"
     done

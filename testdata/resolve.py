@@ -72,11 +72,15 @@ def plain(name):
 def functions():
     dsos = {row["dso_id"]: row for row in table("dsos").iter_rows(named=True)}
     out = {}
-    for row in table("functions").iter_rows(named=True):
+    rows = list(table("functions").iter_rows(named=True))
+    in_runtime = {row["name"] for row in rows if row["dso"] and runtime(row["dso"])}
+    for row in rows:
         kernel = dsos.get(row["dso_id"], {}).get("kind") in ("kernel", "module", "bpf")
         name = plain(row["name"])
         own = {c for c, dso, fits in by_class if (dso == "any" or (dso == "kernel") == kernel) and fits(name)}
-        out[row["function_id"]] = (row["name"], own, bool(not kernel and row["dso"] and runtime(row["dso"])))
+        # offcputime and bpftrace print no dso: what another artifact found in the runtime is there too.
+        of_runtime = runtime(row["dso"]) if row["dso"] else row["name"] in in_runtime
+        out[row["function_id"]] = (row["name"], own, bool(not kernel and of_runtime))
     return out
 
 
@@ -142,6 +146,11 @@ def site_of(stack):
     return next((f[0] for f in path_of(stack) if not f[3] and f[0] is not None and not f[2]), None)
 
 
+def dso_of_site(stack):
+    ids = dict(zip(table("functions")["function_id"], table("functions")["dso"]))
+    return next((ids[f[4]["function_id"]] for f in path_of(stack) if not f[3] and f[0] is not None and not f[2]), None)
+
+
 # ---- sums -----------------------------------------------------------------------------------------------------------
 
 
@@ -180,7 +189,7 @@ def sum_samples(own, column, keys):
             fits = frames[0][0] == keys["leaf"] and "IRQ_SINK" not in frames[0][1]
         else:
             what, value, site = place(stack)
-            fits = keys.get(what) == value and keys.get("site") == site
+            fits = keys.get(what) == value and keys.get("site") == site and ("dso" not in keys or dso_of_site(stack) == keys["dso"])
         total += weight if fits else 0
     return total
 

@@ -46,7 +46,7 @@ LEFT JOIN kernel_costs AS k ON c.artifact_id = k.artifact_id
 -- alternate: calls of the summary
 -- mechanism: M5
 -- probe: ptrace_stop
--- metric: calls_per_cpu_second unit=1/s reject=5000 support=100000 saturate=1000000 scale=log10 interval=complete min_n=0 basis=count source=house:"rules.md R29"
+-- metric: calls_per_cpu_second unit=1/s reject=5000 support=100000 saturate=1000000 scale=log10 interval=given min_n=0 basis=count source=house:"rules.md R29; the interval is the spread of the bare runs' CPU time"
 -- normalizer: CPU time of the bare run, calls scaled by the declared work
 -- needs: syscalls
 -- evidence: {part} system calls, {value} per second of CPU time
@@ -56,6 +56,8 @@ WITH calls AS (
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_cpu_second' AS metric,
     c.calls AS part, b.cpu_ns AS whole, c.calls AS n, d.work_up AS scale_up, d.work_down AS scale_down,
+    CAST(c.calls * 1000000000 AS DOUBLE) / CAST(b.cpu_most_ns AS DOUBLE) * CAST(d.work_up AS DOUBLE) / CAST(d.work_down AS DOUBLE) AS lo,
+    CAST(c.calls * 1000000000 AS DOUBLE) / CAST(b.cpu_least_ns AS DOUBLE) * CAST(d.work_up AS DOUBLE) / CAST(d.work_down AS DOUBLE) AS hi,
     'sum=syscalls.calls' AS part_anchor, '@user_ns+system_ns' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
 FROM calls AS c
 JOIN admitted AS d ON c.artifact_id = d.artifact_id

@@ -13,12 +13,17 @@ WITH bare_runs AS (
 best AS (
     SELECT MIN(preference) AS preference FROM bare_runs
 ),
+spread AS (
+    SELECT MIN(user_ns + system_ns) AS cpu_least_ns, MAX(user_ns + system_ns) AS cpu_most_ns FROM bare_runs
+    WHERE user_ns IS NOT NULL AND system_ns IS NOT NULL
+),
 chosen AS (
     SELECT MIN(r.execution_id) AS execution_id FROM bare_runs AS r JOIN best AS b ON r.preference = b.preference
 )
 SELECT MAX(r.execution_id) AS execution_id, MAX(r.artifact_id) AS artifact_id, MAX(r.wall_ns) AS wall_ns, MAX(r.user_ns) AS user_ns,
     MAX(r.system_ns) AS system_ns, MAX(r.user_ns + r.system_ns) AS cpu_ns, MAX(r.max_rss_bytes) AS max_rss_bytes,
     MAX(r.minor_faults) AS minor_faults, MAX(r.major_faults) AS major_faults, MAX(r.work) AS work, MAX(r.threads) AS threads,
-    MAX(r.variant) AS variant
+    MAX(r.variant) AS variant, MAX(s.cpu_least_ns) AS cpu_least_ns, MAX(s.cpu_most_ns) AS cpu_most_ns
 FROM bare_runs AS r
 JOIN chosen AS c ON r.execution_id = c.execution_id
+CROSS JOIN spread AS s

@@ -2,6 +2,8 @@
 //!
 //! The patterns are data: queries/symbol_classes.json. User classes never look at kernel dsos and the other way round.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use super::paths::path;
@@ -47,6 +49,10 @@ pub struct Classes {
     /// In order of precedence.
     pub wait_reasons: Vec<WaitReason>,
 }
+
+/// User classes that consist of libc's wrappers of system calls and its waits.
+const WRAPPER_CLASSES: &[&str] =
+    &["WRITE_PATH", "READ_PATH", "FSYNC_WAIT", "SLEEP_WAIT", "LOCK_WAIT", "CONDVAR", "FUTEX_TIMED", "JOIN", "POLL"];
 
 /// Per function: a bit per class, and whether its dso is part of the language runtime.
 #[derive(Debug)]
@@ -120,13 +126,15 @@ impl Classes {
     /// Looks every function up once.
     pub fn mark(&self, tables: &Tables) -> Marks {
         let kernel: Vec<bool> = tables.functions.iter().map(|row| is_kernel(tables, row)).collect();
-        let bits = tables.functions.iter().zip(&kernel).map(|(row, kernel)| self.bits_of(row, *kernel)).collect();
-        let runtime = tables
-            .functions
-            .iter()
-            .zip(&kernel)
-            .map(|(row, kernel)| !kernel && row.dso.as_deref().is_some_and(|dso| self.is_runtime_dso(dso)))
-            .collect();
+        let bits: Vec<u64> = tables.functions.iter().zip(&kernel).map(|(row, kernel)| self.bits_of(row, *kernel)).collect();
+        let of_runtime = |row: &Function| row.dso.as_deref().is_some_and(|dso| self.is_runtime_dso(dso));
+        let names: BTreeSet<&str> = tables.functions.iter().filter(|row| of_runtime(row)).map(|row| row.name.as_ref()).collect();
+        // offcputime and bpftrace print no dso: what another artifact found in the runtime is there too.
+        // So are libc's wrappers of system calls under any of their aliases (`__GI_fsync`).
+        let wrappers = WRAPPER_CLASSES.iter().fold(0, |all, class| all | self.bit(class));
+        let by_name = |row: &Function, bits: u64| row.dso.is_none() && (names.contains(&*row.name) || bits & wrappers != 0);
+        let runtime = tables.functions.iter().zip(&kernel).zip(&bits);
+        let runtime = runtime.map(|((row, kernel), bits)| !kernel && (of_runtime(row) || by_name(row, *bits))).collect();
         Marks { bits, runtime }
     }
 

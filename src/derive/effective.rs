@@ -12,10 +12,13 @@ use crate::tables::{Event, Tables};
 /// Blocks of time (rules.md 2.2, a house figure).
 const BLOCKS: usize = 20;
 
+/// Time, weight and leaf function of a target sample.
+type Seen = (Option<i64>, i64, Option<i32>);
+
 /// Fills `events.n_eff` and `events.design_effect`.
 pub fn sizes(tables: &mut Tables) {
     let mut leaf_of: FxHashMap<i32, Option<i32>> = FxHashMap::default();
-    let mut per_event: Vec<Vec<(Option<i64>, i64, Option<i32>)>> = vec![Vec::new(); tables.events.len()];
+    let mut per_event: Vec<Vec<Seen>> = vec![Vec::new(); tables.events.len()];
     for sample in &tables.samples {
         let is_target = sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target);
         if !is_target {
@@ -34,7 +37,7 @@ pub fn sizes(tables: &mut Tables) {
     }
 }
 
-fn fill(event: &mut Event, samples: &[(Option<i64>, i64, Option<i32>)]) {
+fn fill(event: &mut Event, samples: &[Seen]) {
     let sum: f64 = samples.iter().map(|sample| sample.1 as f64).sum();
     let squares: f64 = samples.iter().map(|sample| (sample.1 as f64) * (sample.1 as f64)).sum();
     if squares <= 0.0 {
@@ -45,7 +48,7 @@ fn fill(event: &mut Event, samples: &[(Option<i64>, i64, Option<i32>)]) {
     event.n_eff = Some(sum * sum / squares / effect);
 }
 
-fn design_effect(samples: &[(Option<i64>, i64, Option<i32>)]) -> f64 {
+fn design_effect(samples: &[Seen]) -> f64 {
     let times = || samples.iter().filter_map(|sample| sample.0);
     let (Some(first), Some(last)) = (times().min(), times().max()) else { return 1.0 };
     let mut count: FxHashMap<i32, i64> = FxHashMap::default();

@@ -44,6 +44,8 @@ pub enum What {
 pub struct Place {
     pub what: What,
     pub site: Option<Text>,
+    /// Its dso, so that the `main` of two programs stay apart.
+    pub site_dso: Option<Text>,
     pub site_function: Option<i32>,
 }
 
@@ -72,8 +74,13 @@ impl<'a> Places<'a> {
         let site_at =
             frames.iter().position(|frame| !frame.is_kernel && frame.function_id.is_some() && !self.marks.is_runtime(frame.function_id));
         let site_function = site_at.and_then(|at| frames.get(at)).and_then(|frame| frame.function_id);
-        let site = site_function.and_then(|id| self.tables.functions.get(id as usize)).map(|row| row.name.clone());
-        let place = |what| Place { what, site: site.clone(), site_function };
+        let site_row = site_function.and_then(|id| self.tables.functions.get(id as usize));
+        let place = |what| Place {
+            what,
+            site: site_row.map(|row| row.name.clone()),
+            site_dso: site_row.and_then(|row| row.dso.clone()),
+            site_function,
+        };
         let Some(leaf) = frames.first() else { return place(What::Unknown("no stack".into())) };
         let has = |frame: &&&Frame, bit: u64| self.marks.of(frame.function_id) & bit != 0;
         if let Some(name) = frames.iter().rev().find(|frame| has(frame, self.syscall)).and_then(|frame| self.name(frame)) {
@@ -169,6 +176,9 @@ impl Place {
         let mut keys = format!("&{key}={}", encode(value));
         if let Some(site) = &self.site {
             let _ = write!(keys, "&site={}", encode(site));
+        }
+        if let Some(dso) = &self.site_dso {
+            let _ = write!(keys, "&dso={}", encode(dso));
         }
         keys
     }

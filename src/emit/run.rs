@@ -26,6 +26,8 @@ pub enum WallLine {
     Known {
         /// The wall clock that is being explained.
         wall_ns: i64,
+        /// How many threads' time that is; 1 for a wall clock proper.
+        threads: usize,
         /// Anchor of that number.
         source: String,
         /// Its parts. What they leave is printed as `not accounted for`.

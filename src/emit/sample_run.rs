@@ -277,6 +277,7 @@ pub fn hostile() -> Run {
         tables,
         wall_line: WallLine::Known {
             wall_ns: 3_000_000_000,
+            threads: 1,
             source: "bare.txt#L=5".to_owned(),
             parts: vec![part(EVIL, 1_000_000_000), part("on CPU in the kernel", 1_000_000_000)],
         },

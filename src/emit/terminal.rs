@@ -136,13 +136,8 @@ fn hotspots(out: &mut String, view: &View<'_>, style: Style) {
         })
         .collect();
     let header = ["Rank", "Location", "Metric", "Value", "Category", "Evidence"];
-    let widest = |column: usize| {
-        let cells = short.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.chain(header.get(column).map(|name| name.chars().count())).max().unwrap_or(0)
-    };
-    // Two columns of padding each; names get what the evidence leaves, and at least half.
-    let free = style.width.saturating_sub([0, 2, 3, 4].into_iter().map(widest).sum::<usize>() + 2 * header.len());
-    let evidence_max = widest(5).min(free / 2).max(12);
+    let free = free(style, &header, &short, &[1, 5]);
+    let evidence_max = widest(&header, &short, 5).min(free / 2).max(12);
     let location_max = free.saturating_sub(evidence_max).max(12);
     let mut table = table(style, &header);
     for [rank, location, metric, value, category, evidence] in &short {
@@ -152,6 +147,20 @@ fn hotspots(out: &mut String, view: &View<'_>, style: Style) {
     align_right(&mut table, &[0]);
     push(out, "Hotspots", &table);
     more(out, rows.len(), HOTSPOTS_MAX, "hotspot_table.md");
+}
+
+/// Characters of the widest cell of a column.
+fn widest<const N: usize>(header: &[&str; N], rows: &[[String; N]], column: usize) -> usize {
+    // Marks of style take no room.
+    let width = |cell: &String| cell.chars().filter(|c| MARKS.iter().all(|(mark, _)| mark != c)).count();
+    let cells = rows.iter().filter_map(|row| row.get(column)).map(width);
+    cells.chain(header.get(column).map(|name| name.chars().count())).max().unwrap_or(0)
+}
+
+/// What the other columns leave of a line for those that can be shortened; two characters of padding each.
+fn free<const N: usize>(style: Style, header: &[&str; N], rows: &[[String; N]], flexible: &[usize]) -> usize {
+    let fixed: usize = (0..N).filter(|column| !flexible.contains(column)).map(|column| widest(header, rows, column)).sum();
+    style.width.saturating_sub(fixed + 2 * N)
 }
 
 /// Path and line of an anchor; the sums and pointers stay in the files.
@@ -212,12 +221,30 @@ fn ledger(out: &mut String, view: &View<'_>, style: Style) {
     if entries.is_empty() {
         return;
     }
-    let mut table = table(style, &["Id", "Name", "Result", "A", "B", "C", "Site"]);
-    for entry in &entries {
-        let mut cells = vec![escape::terminal(&entry.row.hypothesis, 12), escape::terminal(&entry.row.name, 28), label(entry)];
-        cells.extend(entry.slots.iter().take(3).map(verdict));
-        cells.push(site(entry, (style.width / 3).max(20)));
-        table.add_row(cells);
+    let header = ["Id", "Name", "Result", "A", "B", "C", "Site"];
+    let rows: Vec<[String; 7]> = entries
+        .iter()
+        .map(|entry| {
+            let mut verdicts = entry.slots.iter().map(verdict);
+            let mut next = || verdicts.next().unwrap_or_default();
+            [
+                escape::terminal(&entry.row.hypothesis, 12),
+                escape::terminal(&entry.row.name, 28),
+                label(entry),
+                next(),
+                next(),
+                next(),
+                String::new(),
+            ]
+        })
+        .collect();
+    let site_max = free(style, &header, &rows, &[6]).max(12);
+    let mut table = table(style, &header);
+    for (mut row, entry) in rows.into_iter().zip(&entries) {
+        if let Some(cell) = row.last_mut() {
+            *cell = site(entry, site_max);
+        }
+        table.add_row(row);
     }
     push(out, "Hypotheses (+ supports, - rejects, ? neither)", &table);
 }
@@ -243,16 +270,16 @@ fn verdict(slot: &Slot<'_>) -> String {
     if ["A", "B", "C"].contains(&slot.name) { text } else { format!("{}: {text}", escape::terminal(slot.name, 4)) }
 }
 
+/// The place, with a question mark where one angle alone names it, and what explains it away.
 fn site(entry: &Entry<'_>, max: usize) -> String {
-    let mut out = match entry.site() {
-        Some((site, true)) => escape::terminal(site, max),
-        Some((site, false)) => format!("{}?", escape::terminal(site, max)),
+    let special = entry.row.explained_by.as_deref().map_or_else(String::new, |id| format!(" (explained by {})", escape::terminal(id, 12)));
+    let room = max.saturating_sub(special.chars().count() + 1).max(8);
+    let place = match entry.site() {
+        Some((site, true)) => escape::terminal(site, room),
+        Some((site, false)) => format!("{}?", escape::terminal(site, room)),
         None => String::new(),
     };
-    if let Some(special) = &entry.row.explained_by {
-        let _ = write!(out, " (explained by {})", escape::terminal(special, 12));
-    }
-    out.trim().to_owned()
+    format!("{place}{special}").trim().to_owned()
 }
 
 fn losses(out: &mut String, view: &View<'_>) {

@@ -44,10 +44,11 @@ pub fn per_cent(tenths: i64) -> String {
 pub fn sentence(line: &WallLine, escape: &dyn Fn(&str) -> String) -> String {
     let parts = parts(line);
     match line {
-        WallLine::Known { wall_ns, source, .. } if !parts.is_empty() => {
+        WallLine::Known { wall_ns, threads, source, .. } if !parts.is_empty() => {
             let listed: Vec<String> = parts.iter().map(|part| format!("{} {}", per_cent(part.tenths), escape(&part.name))).collect();
             let source = escape(&anchor::shown(source));
-            format!("Where the wall time went ({}, {source}): {} = 100.0 %", number::duration(*wall_ns), listed.join(" + "))
+            let of = if *threads > 1 { format!(" of {threads} threads") } else { String::new() };
+            format!("Where the wall time went ({}{of}, {source}): {} = 100.0 %", number::duration(*wall_ns), listed.join(" + "))
         }
         WallLine::Known { .. } => "Where the wall time went: unknown (the wall clock reads 0)".to_owned(),
         WallLine::Unknown { reason } => format!("Where the wall time went: unknown ({})", escape(reason)),
@@ -61,7 +62,7 @@ mod tests {
 
     fn line(wall_ns: i64, parts: &[(&str, i64)]) -> WallLine {
         let part = |(name, ns): &(&str, i64)| WallPart { name: (*name).to_owned(), ns: *ns, source: "a".to_owned() };
-        WallLine::Known { wall_ns, source: "bare.txt#L=5".to_owned(), parts: parts.iter().map(part).collect() }
+        WallLine::Known { wall_ns, threads: 1, source: "bare.txt#L=5".to_owned(), parts: parts.iter().map(part).collect() }
     }
 
     #[test]

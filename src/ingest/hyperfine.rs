@@ -7,9 +7,19 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Input, Recorder, Severity, text};
+use super::{Format, Input, Recorder, Severity, text};
 use crate::error::{Error, Result};
 use crate::tables::Benchmark;
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "hyperfine",
+    tool: "hyperfine",
+    doc: "timed repetitions of commands, with parameters",
+    record: "hyperfine -N --runs 10 --export-json bench.json -L variant a,b 'PROGRAM {variant}'",
+    sniff,
+    read,
+};
 
 pub fn sniff(head: &[u8]) -> bool {
     let keys = text::top_level_keys(head);

@@ -7,9 +7,19 @@
 //! Columns stand in any order between tabs, commas or spaces; units are in their names: `ts_ns`, `ts_us`, `ts_ms`, `ts_s`
 //! (also `time_...`), and `rss_bytes`, `rss_kb` (1,024 bytes, as in /proc) or `rss_mb`. Columns of other names are passed over.
 
-use super::{Input, Recorder, Severity, text};
+use super::{Format, Input, Recorder, Severity, text};
 use crate::error::{Error, Result};
 use crate::tables::MemoryPoint;
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "memory-series",
+    tool: "procfs",
+    doc: "resident set over time, one reading per line",
+    record: "PROGRAM & testdata/rss.sh $! > rss.tsv",
+    sniff,
+    read,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {

@@ -52,6 +52,30 @@ fn append<R>(to: &mut Vec<R>, mut from: Vec<R>, mut fix: impl FnMut(&mut R)) {
     }
 }
 
+/// Tables that refer to nothing but their artifact.
+fn whole_run(out: &mut Tables, artifact: i32, memory: Vec<MemoryPoint>, counters: Vec<Counter>, benchmarks: Vec<Benchmark>) {
+    append(&mut out.memory, memory, |r| r.artifact_id = artifact);
+    append(&mut out.counters, counters, |r| r.artifact_id = artifact);
+    append(&mut out.benchmarks, benchmarks, |r| r.artifact_id = artifact);
+}
+
+/// Rows about the run and its machine.
+fn surroundings(
+    out: &mut Tables,
+    artifact: i32,
+    executions: Vec<Execution>,
+    ids: &Ids,
+    host: Vec<HostFact>,
+    readings: Vec<EnvironmentReading>,
+) {
+    append(&mut out.executions, executions, |r| {
+        r.artifact_id = artifact;
+        r.execution_id = ids.get(r.execution_id);
+    });
+    append(&mut out.host, host, |r| r.artifact_id = artifact);
+    append(&mut out.environment, readings, |r| r.artifact_id = artifact);
+}
+
 impl Merger {
     fn add(&mut self, artifact: i32, recorder: Recorder) {
         let Recorder { artifact: mut row, tables: local, .. } = recorder;
@@ -68,12 +92,7 @@ impl Merger {
         let out = &mut self.out;
         row.execution_id = executions.map(row.execution_id);
         out.artifacts.push(row);
-        append(&mut out.executions, local.executions, |r| {
-            r.artifact_id = artifact;
-            r.execution_id = executions.get(r.execution_id);
-        });
-        append(&mut out.host, local.host, |r| r.artifact_id = artifact);
-        append(&mut out.environment, local.environment, |r| r.artifact_id = artifact);
+        surroundings(out, artifact, local.executions, &executions, local.host, local.environment);
         append(&mut out.diagnostics, local.diagnostics, |r| r.artifact_id = r.artifact_id.map(|_| artifact));
         append(&mut out.events, local.events, |r| {
             r.artifact_id = artifact;
@@ -125,9 +144,7 @@ impl Merger {
             r.stack_id = stacks.map(r.stack_id);
         });
         append(&mut out.heap_timeline, local.heap_timeline, |r| r.artifact_id = artifact);
-        append(&mut out.memory, local.memory, |r| r.artifact_id = artifact);
-        append(&mut out.counters, local.counters, |r| r.artifact_id = artifact);
-        append(&mut out.benchmarks, local.benchmarks, |r| r.artifact_id = artifact);
+        whole_run(out, artifact, local.memory, local.counters, local.benchmarks);
     }
 
     fn dsos(&mut self, local: &[Dso]) -> Ids {

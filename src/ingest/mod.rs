@@ -74,88 +74,18 @@ pub struct Format {
 /// Every format. Order matters where two could claim a file: formats with a magic number first, then JSON (each with
 /// its own key), then text, the most distinctive first; folded stacks last, since any line that ends in a number fits.
 pub static FORMATS: &[Format] = &[
-    Format {
-        name: "perf.data",
-        tool: "perf",
-        doc: "samples, stacks and scheduler events; file or pipe mode, also compressed (perf record -z)",
-        record: "perf record -F 997 -e cpu-clock --call-graph fp -o perf.data -- PROGRAM",
-        sniff: perf_data::sniff,
-        read: perf_data::read,
-    },
-    Format {
-        name: "heaptrack",
-        tool: "heaptrack",
-        doc: "every allocation by stack: calls, bytes, peak, leaked, temporary",
-        record: "heaptrack -o heaptrack PROGRAM",
-        sniff: heaptrack::sniff,
-        read: heaptrack::read,
-    },
-    Format {
-        name: "hyperfine",
-        tool: "hyperfine",
-        doc: "timed repetitions of commands, with parameters",
-        record: "hyperfine -N --runs 10 --export-json bench.json -L variant a,b 'PROGRAM {variant}'",
-        sniff: hyperfine::sniff,
-        read: hyperfine::read,
-    },
-    Format {
-        name: "manifest",
-        tool: "tripod",
-        doc: "which command made which artifact, declared work, bare runs, host",
-        record: "written by testdata/record.sh",
-        sniff: manifest::sniff,
-        read: manifest::read,
-    },
+    perf_data::FORMAT,
+    heaptrack::FORMAT,
+    hyperfine::FORMAT,
+    manifest::FORMAT,
     // JSON lines, so after the formats that are one object
-    Format {
-        name: "perf-stat",
-        tool: "perf",
-        doc: "counters of a whole run: JSON lines (-j), separated fields (-x) or the table for people",
-        record: "perf stat -j -o perf-stat.json -e task-clock,context-switches,page-faults,major-faults,duration_time,user_time,system_time -- PROGRAM",
-        sniff: perf_stat::sniff,
-        read: perf_stat::read,
-    },
-    Format {
-        name: "time-v",
-        tool: "time",
-        doc: "wall, user and system time, largest resident set, faults and switches of one run",
-        record: "/usr/bin/time -v -o time-v.txt PROGRAM",
-        sniff: time_v::sniff,
-        read: time_v::read,
-    },
-    Format {
-        name: "memory-series",
-        tool: "procfs",
-        doc: "resident set over time, one reading per line",
-        record: "PROGRAM & testdata/rss.sh $! > rss.tsv",
-        sniff: memory_series::sniff,
-        read: memory_series::read,
-    },
+    perf_stat::FORMAT,
+    time_v::FORMAT,
+    memory_series::FORMAT,
     // before the summary: `-C` puts a summary below a log
-    Format {
-        name: "strace-log",
-        tool: "strace",
-        doc: "every system call with time, duration, arguments and stack",
-        record: "strace -k -f -ttt -T -e trace=write,fsync,futex,clock_nanosleep -o calls.strace PROGRAM",
-        sniff: strace_log::sniff,
-        read: strace_log::read,
-    },
-    Format {
-        name: "strace-summary",
-        tool: "strace",
-        doc: "calls, errors and time per system call",
-        record: "strace -f -c -w -o strace-cw.txt PROGRAM",
-        sniff: strace_summary::sniff,
-        read: strace_summary::read,
-    },
-    Format {
-        name: "offcpu-stacks",
-        tool: "bpf",
-        doc: "off-CPU time summed by stack: offcputime, bpftrace, folded",
-        record: "offcputime -p PID 10 > offcpu.txt",
-        sniff: offcpu_stacks::sniff,
-        read: offcpu_stacks::read,
-    },
+    strace_log::FORMAT,
+    strace_summary::FORMAT,
+    offcpu_stacks::FORMAT,
 ];
 
 /// The format that claims these bytes.

@@ -6,9 +6,19 @@
 
 use std::collections::BTreeSet;
 
-use super::{Input, NewEvent, Recorder, Severity, command, text};
+use super::{Format, Input, NewEvent, Recorder, Severity, command, text};
 use crate::error::Result;
 use crate::tables::{Syscall, Tables};
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "strace-summary",
+    tool: "strace",
+    doc: "calls, errors and time per system call",
+    record: "strace -f -c -w -o strace-cw.txt PROGRAM",
+    sniff,
+    read,
+};
 
 pub fn sniff(head: &[u8]) -> bool {
     let mut header = false;

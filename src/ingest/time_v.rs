@@ -3,9 +3,19 @@
 //! The report may follow the program's own output in the same file, and a file may hold several (`-a`). It begins at
 //! `Command being timed: "..."`; GNU time joins the arguments with spaces, so quoting is lost.
 
-use super::{Input, Recorder, Severity, text};
+use super::{Format, Input, Recorder, Severity, text};
 use crate::error::Result;
 use crate::tables::Execution;
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "time-v",
+    tool: "time",
+    doc: "wall, user and system time, largest resident set, faults and switches of one run",
+    record: "/usr/bin/time -v -o time-v.txt PROGRAM",
+    sniff,
+    read,
+};
 
 const COMMAND: &str = "Command being timed: ";
 

@@ -133,10 +133,12 @@ impl Ledger<'_> {
         let counts = matches!(self.label(at), Label::Kernel | Label::Disputed | Label::Open);
         if let Some((child, _)) = children.iter().find(|(_, how)| *how == Overlap::All).filter(|_| counts) {
             self.explained.insert(at, *child);
-        } else if counts && sum > 0.0 && own < threshold {
-            if let Some((child, _)) = taken.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))) {
-                self.explained.insert(at, *child);
-            }
+        } else if counts
+            && sum > 0.0
+            && own < threshold
+            && let Some((child, _)) = taken.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+        {
+            self.explained.insert(at, *child);
         }
         self.own.insert(at, own);
     }

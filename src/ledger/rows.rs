@@ -201,12 +201,9 @@ fn terms(tables: &Tables, row: &Row) -> Vec<(String, i64, String)> {
         [("part", row.part, row.artifact_id, &row.part_anchor), ("whole", row.whole, whole_artifact, &row.whole_anchor)]
     {
         let Some(value) = value else { continue };
-        match spec.as_deref() {
-            Some(spec) => {
-                let spec = spec.replace("@site", &site_name(tables, row));
-                out.extend(crate::rules::anchor::resolve(tables, artifact, term, value, &spec));
-            }
-            None => {}
+        if let Some(spec) = spec.as_deref() {
+            let spec = spec.replace("@site", &site_name(tables, row));
+            out.extend(crate::rules::anchor::resolve(tables, artifact, term, value, &spec));
         }
     }
     out

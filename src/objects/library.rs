@@ -127,13 +127,13 @@ impl<'a> Search<'a> {
                 if self.image.is_none() {
                     self.recorded_path(id);
                 }
-                if !self.has_dwarf() {
+                if !self.is_settled() {
                     self.debug_dirs(id);
                 }
             }
             None => self.by_base_name(),
         }
-        if !self.has_dwarf() {
+        if !self.is_settled() {
             self.debuglink();
         }
         let open = |candidate: &Option<Arc<Candidate>>| candidate.as_ref().and_then(|candidate| candidate.open());
@@ -144,6 +144,12 @@ impl<'a> Search<'a> {
             tried: self.tried,
             unwind: OnceLock::new(),
         }
+    }
+
+    /// Whether this machine's own files need not be asked: what lies beside a recording decides as soon as it names all
+    /// functions, so that the same inputs give the same names wherever debug packages happen to be installed.
+    fn is_settled(&self) -> bool {
+        self.names.as_ref().is_some_and(|names| names.summary.quality >= Quality::Symtab)
     }
 
     fn has_dwarf(&self) -> bool {
@@ -261,7 +267,9 @@ impl<'a> Search<'a> {
                 same_name.iter().for_each(|candidate| self.offer(candidate));
                 if let Some(id) = build {
                     self.symbol_dirs(id);
-                    self.debug_dirs(id);
+                    if !self.is_settled() {
+                        self.debug_dirs(id);
+                    }
                 }
             }
             (Some(_), builds) => {

@@ -8,7 +8,8 @@
 //! 1. the symbol directories, by build-id (any layout: flat, a sysroot, `perf archive`, `.build-id/ab/cdef.debug`);
 //! 2. the path that was recorded, where the user allowed that;
 //! 3. the debug roots: `.build-id/ab/cdef.debug`, then `.gnu_debuglink` (equal build-id, or equal CRC where the debug
-//!    file has none);
+//!    file has none); only where no full symbol table was found so far, so that a recording that brings its symbols
+//!    is named alike on every machine;
 //! 4. only where the recording states no build-id for the dso: a file of the same base name in a symbol directory,
 //!    and the doubt is reported.
 //!

@@ -43,7 +43,9 @@ impl<'a> SymbolTable<'a> {
         let symbols = files.iter().map(of).find(|symbols| !symbols.is_empty()).unwrap_or_default();
         let mut table = SymbolTable { symbols: settle(symbols) };
         let slots = files.iter().map(|elf| plt::slots(elf)).find(|slots| !slots.is_empty()).unwrap_or_default();
-        let unnamed: Vec<_> = slots.into_iter().filter(|(start, ..)| table.lookup(*start).is_none()).collect();
+        // `_init` has no size and would reach over the whole table; only what begins at a slot itself is kept instead.
+        let is_named = |start: u64| table.symbols.binary_search_by_key(&start, |symbol| symbol.start).is_ok();
+        let unnamed: Vec<_> = slots.into_iter().filter(|(start, ..)| !is_named(*start)).collect();
         let slot = |(start, end, name): (u64, u64, String)| Symbol { start, end, name: Cow::Owned(name), binding: STB_GLOBAL };
         table.symbols.extend(unnamed.into_iter().map(slot));
         table.symbols.sort_by_key(|symbol| symbol.start);

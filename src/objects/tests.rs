@@ -203,3 +203,87 @@ fn broken_files_name_nothing_and_break_nothing() {
         let _ = found.unwind_table();
     }
 }
+
+#[test]
+fn a_short_build_id_is_found_as_perf_pads_it() {
+    let Some(made) = Made::new() else { return };
+    let dir = made.dir.path().join("short");
+    std::fs::create_dir(&dir).unwrap();
+    // A058: the linker writes 8 bytes, perf records 20.
+    if gcc(&dir, "short", SOURCE, &["-Wl,--build-id=0xe92f46d2108b8df2"]).is_none() {
+        return;
+    }
+    let found = library(&[&dir], &[]).find("/bin/short", Some("e92f46d2108b8df2000000000000000000000000"));
+    assert_eq!(label(&found.image), Some("short"));
+    assert_eq!(found.doubt, None);
+}
+
+#[test]
+fn common_debug_information_that_dwz_moved_is_followed() {
+    let Some(made) = Made::new() else { return };
+    let dir = made.dir.path().join("dwz");
+    std::fs::create_dir(&dir).unwrap();
+    // Two programs with the same inline function, long enough for dwz to move it.
+    let shared = "struct s { int a, b, c, d, e, f; };\nstatic inline __attribute__((always_inline)) int shared_one(volatile struct s *s) \
+                  { s->a++; s->b++; s->c++; s->d++; s->e++; return s->f; }\n";
+    for (name, body) in [
+        ("one", "int one(volatile struct s *s) { return shared_one(s); }"),
+        ("two", "int two(volatile struct s *s) { return shared_one(s) + 2; }"),
+    ] {
+        std::fs::write(dir.join("shared.h"), shared).unwrap();
+        let source = format!("#include \"shared.h\"\n{body}\nint main(void) {{ return 0; }}\n");
+        if gcc(&dir, name, &source, &["-O2", "-g", "-Wl,--build-id=sha1"]).is_none() {
+            return;
+        }
+    }
+    if run("dwz", &["-m", "common.debug", "one", "two"], &dir).is_none() {
+        eprintln!("skipped: no dwz");
+        return;
+    }
+    let library = library(&[&dir], &[]);
+    let found = library.find("/bin/one", build_id(&dir, "one").as_deref());
+    let names = found.names.as_ref().expect("found");
+    assert!(names.summary.altlink.is_some());
+    let one = nm(&dir, "one", "one").unwrap();
+    let chains = chains(names, &library, &[one + 1]).unwrap();
+    let inner = chains[0].0.last().and_then(|place| place.name.as_deref());
+    assert_eq!(inner, Some("shared_one"));
+}
+
+#[test]
+fn what_lies_beside_a_recording_decides_before_this_machines_debug_packages() {
+    let Some(made) = Made::new() else { return };
+    if run("objcopy", &["--strip-debug", "full", "plain"], &made.dir.path().join("made")).is_none() {
+        return;
+    }
+    let root = made.dir_with("root", &[("full.debug", &made.debug_path())]);
+    let plain = made.dir_with("plain", &[("plain", "plain")]);
+    assert_eq!(label(&library(&[&plain], &[&root]).find("/bin/full", Some(&made.id)).names), Some("plain"));
+    // A file that names exported functions only does not decide.
+    let bare = made.dir_with("bare", &[("bare", "bare")]);
+    assert_eq!(label(&library(&[&bare], &[&root]).find("/bin/full", Some(&made.id)).names), Some(made.debug_path().as_str()));
+}
+
+#[test]
+fn slots_of_the_linkage_table_are_named_as_objdump_names_them() {
+    let Some(made) = Made::new() else { return };
+    let dir = made.dir.path().join("made");
+    let source = "#include <stdio.h>\n#include <stdlib.h>\nint main(int c, char **v) { puts(v[0]); return atoi(v[c - 1]); }\n";
+    if gcc(&dir, "calls", source, &["-O1", "-fno-builtin", "-Wl,-z,lazy", "-Wl,--build-id=sha1"]).is_none() {
+        return;
+    }
+    let Some(text) = run("objdump", &["-d", "calls"], &dir) else { return };
+    let slots: Vec<(u64, &str)> = text
+        .lines()
+        .filter_map(|line| line.strip_suffix("@plt>:")?.split_once(" <"))
+        .filter_map(|(address, name)| Some((u64::from_str_radix(address, 16).ok()?, name)))
+        .filter(|(_, name)| ["puts", "atoi"].contains(name))
+        .collect();
+    let symbols = made.dir_with("calls", &[("calls", "calls")]);
+    let found = library(&[&symbols], &[]).find("/bin/calls", build_id(&dir, "calls").as_deref());
+    let names = found.names.as_ref().expect("found");
+    let table = SymbolTable::read(&[names]);
+    for (address, name) in slots {
+        assert_eq!(table.lookup(address + 5).map(|symbol| symbol.name.to_string()), Some(format!("{name}@plt")));
+    }
+}

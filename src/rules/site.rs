@@ -110,7 +110,7 @@ pub fn agree(tables: &Tables, slots: &[SlotResult]) -> Agreement {
     let usable: Vec<(char, &Site)> = named.iter().filter(|(_, site)| site.demoted.is_none()).copied().collect();
     for (at, (a, one)) in usable.iter().enumerate() {
         for (b, other) in &usable[at + 1..] {
-            if one.kind == other.kind && one.key == other.key && (one.certain || other.certain) {
+            if same(tables, one, other) && (one.certain || other.certain) {
                 let site = if one.certain { *one } else { *other };
                 return Agreement {
                     site: Some(site.clone()),
@@ -127,7 +127,8 @@ pub fn agree(tables: &Tables, slots: &[SlotResult]) -> Agreement {
                 (false, true) => (*other, *one),
                 _ => continue,
             };
-            if certain.kind == "function" && callers(tables, certain.key).contains(&uncertain.key) {
+            let left = callers(tables, certain);
+            if certain.kind == "function" && left.iter().any(|id| same_function(tables, Some(*id), uncertain.id)) {
                 let note =
                     format!("{a} and {b} agree on {} up to the lost caller ({} is what is left of the path)", certain.name, uncertain.name);
                 return Agreement { site: Some(certain.clone()), suspected: None, note: Some(note), caller_uncertain: true };
@@ -146,16 +147,27 @@ pub fn agree(tables: &Tables, slots: &[SlotResult]) -> Agreement {
     Agreement { suspected: suspected.map(|(_, site)| (*site).clone()), note, ..Agreement::default() }
 }
 
-/// Keys of the functions that call the function with this key, in any stack of the run.
-fn callers(tables: &Tables, key: i64) -> BTreeSet<i64> {
-    let key_of = |frame: i32| {
-        let function = tables.frames.get(frame as usize).and_then(|frame| frame.function_id)?;
-        tables.functions.get(function as usize).map(|function| function.function_key)
-    };
+/// Whether two places are one: by key; functions also by name where a tool (offcputime, bpftrace) prints no dso.
+fn same(tables: &Tables, one: &Site, other: &Site) -> bool {
+    one.kind == other.kind && (one.key == other.key || one.kind == "function" && same_function(tables, one.id, other.id))
+}
+
+fn same_function(tables: &Tables, one: Option<i32>, other: Option<i32>) -> bool {
+    let of = |id: Option<i32>| tables.functions.get(usize::try_from(id?).ok()?);
+    let (Some(one), Some(other)) = (of(one), of(other)) else { return false };
+    let without_dso = one.dso.is_none() || other.dso.is_none();
+    one.function_key == other.function_key || without_dso && keys::plain_name(&one.name) == keys::plain_name(&other.name)
+}
+
+/// The functions that call this one, in any stack of the run.
+fn callers(tables: &Tables, site: &Site) -> BTreeSet<i32> {
+    let function_of = |frame: i32| tables.frames.get(usize::try_from(frame).ok()?).and_then(|frame| frame.function_id);
     let mut out = BTreeSet::new();
-    for stack in tables.stacks.iter().filter(|stack| key_of(stack.frame_id) == Some(key)) {
-        let parent = stack.parent_stack_id.and_then(|id| tables.stacks.get(id as usize));
-        out.extend(parent.and_then(|parent| key_of(parent.frame_id)));
+    for stack in &tables.stacks {
+        if same_function(tables, function_of(stack.frame_id), site.id) {
+            let parent = stack.parent_stack_id.and_then(|id| tables.stacks.get(usize::try_from(id).ok()?));
+            out.extend(parent.and_then(|parent| function_of(parent.frame_id)));
+        }
     }
     out
 }

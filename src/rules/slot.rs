@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::assign::{Assigned, Candidate};
 use super::engine::Row;
-use super::file::{Alternate, Metric};
+use super::file::{Alternate, Basis, Metric};
 use super::score::{Interval, Raw, Reading, Verdict, Word};
 use super::site::{Site, SiteFinder};
 use crate::quality::Effects;
@@ -154,13 +154,16 @@ impl Judge<'_> {
             let numbers = if why.contains("n=") { why.to_owned() } else { numbers };
             return verdict.demoted(numbers);
         }
-        if let Some(reason) = self.effects.demotion(row.artifact_id, &alternate.mechanism, metric.basis) {
+        // No call and no wait at all is a count: a slow tracer or a loud neighbour does not change it.
+        let is_none = verdict.word() == Word::Rejects && row.part == Some(0) && metric.basis == Basis::Time;
+        if let Some(reason) = self.effects.demotion(row.artifact_id, &alternate.mechanism, metric.basis).filter(|_| !is_none) {
             return verdict.demoted(reason);
         }
-        if verdict.word() == Word::Rejects && row.part == Some(0) {
-            if let Some(reason) = self.zero_is_no_reading(alternate, metric, row.artifact_id) {
-                return verdict.demoted(reason);
-            }
+        if verdict.word() == Word::Rejects
+            && row.part == Some(0)
+            && let Some(reason) = self.zero_is_no_reading(alternate, metric, row.artifact_id)
+        {
+            return verdict.demoted(reason);
         }
         verdict
     }

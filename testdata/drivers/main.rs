@@ -4,6 +4,7 @@
 //! cannot run here says why and counts as ignored.
 
 mod anchors;
+mod commands;
 mod degraded;
 mod determinism;
 mod matrix;
@@ -23,5 +24,6 @@ fn main() {
     trials.extend(parity::trials());
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());
+    trials.extend(commands::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -1,7 +1,7 @@
 //! The label of every hypothesis on every recorded scenario, against the table in testdata/labels.md.
 //!
 //! The table is rules.md section 5.1 for the hypotheses there are. `K` KERNEL, `D` DISPUTED, `e` explained by another,
-//! `-` neither KERNEL nor DISPUTED, `.` not asserted; alternatives are joined with `/`.
+//! `-` neither KERNEL nor DISPUTED, `!K` anything but KERNEL, `.` not asserted; alternatives are joined with `/`.
 
 use std::fmt::Write as _;
 
@@ -42,6 +42,7 @@ fn fits(cell: &str, label: &str, explained: bool) -> bool {
         "D" => label == "DISPUTED",
         "e" => explained,
         "-" => !rated,
+        "!K" => label != "KERNEL",
         _ => true,
     })
 }

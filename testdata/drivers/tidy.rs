@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::ignorable_test("tidy::crates_have_one_door", one_door),
         Trial::ignorable_test("tidy::recordings_are_listed", recordings_are_listed),
         Trial::ignorable_test("tidy::dependencies_are_explained", dependencies_are_explained),
+        Trial::ignorable_test("tidy::table_reference_is_current", table_reference_is_current),
     ]
 }
 
@@ -67,10 +68,10 @@ fn queries_are_registered() -> Outcome {
     let project = support::project();
     let registry = std::fs::read_to_string(project.join("src/rules/mod.rs"))?;
     let mut wrong = Vec::new();
-    for dir in ["hypotheses", "views"] {
+    for dir in ["hypotheses", "views", "quality"] {
         for path in support::list(&project.join("queries").join(dir)) {
             let name = path.file_name().expect("a file").to_string_lossy().into_owned();
-            if !registry.contains(&format!("{dir}/{name}")) {
+            if !registry.contains(&format!("\"{name}\"")) {
                 wrong.push(format!("queries/{dir}/{name} has no line in src/rules/mod.rs"));
             }
         }
@@ -127,7 +128,8 @@ fn recordings_are_listed() -> Outcome {
             wrong.push(format!("{file} is not in testdata/README.md"));
         }
     }
-    for pattern in listed.iter().filter(|pattern| pattern.starts_with("scenarios/") || pattern.starts_with("truth/")) {
+    let recorded = |pattern: &&String| (pattern.starts_with("scenarios/") || pattern.starts_with("truth/")) && !pattern.ends_with('/');
+    for pattern in listed.iter().filter(recorded) {
         if !files.iter().any(|file| matches(file, pattern)) {
             wrong.push(format!("testdata/README.md lists {pattern}, which is not there"));
         }
@@ -149,4 +151,15 @@ fn dependencies_are_explained() -> Outcome {
         previous = line;
     }
     verdict(wrong)
+}
+
+/// queries/README.md ends with what `tripod tables --docs` prints.
+fn table_reference_is_current() -> Outcome {
+    let readme = std::fs::read_to_string(support::project().join("queries/README.md"))?;
+    let output = support::tripod(&["tables", "--docs"]);
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !page.trim().is_empty() && readme.trim_end().ends_with(page.trim()) {
+        return Ok(Completion::Completed);
+    }
+    Err("queries/README.md does not end with the output of `tripod tables --docs`; replace its last part".into())
 }

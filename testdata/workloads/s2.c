@@ -1,4 +1,4 @@
-/* S2 lock convoy: threads that sleep 500 us while they hold one mutex.
+/* S2 lock convoy: threads that sleep 1 ms while they hold one mutex.
  *
  *   s2 convoy OPERATIONS [THREADS]    one lock for all
  *   s2 sharded OPERATIONS [THREADS]   one lock per thread
@@ -25,7 +25,7 @@ static volatile unsigned sink;
 /* Takes one operation off the shard; the sleep stands for I/O under the lock. */
 __attribute__((noinline)) static int convoy(struct shard *s)
 {
-    const struct timespec io = {0, 500000};
+    const struct timespec io = {0, 1000000};
     pthread_mutex_lock(&s->lock);
     int more = s->left > 0;
     if (more) {
@@ -47,7 +47,7 @@ __attribute__((noinline)) static void prepare(unsigned rounds)
 static void *worker(void *arg)
 {
     while (convoy(arg))
-        prepare(8000);
+        prepare(800);
     return NULL;
 }
 

@@ -3,8 +3,9 @@
  *   s7 leaked BLOCKS    cache_insert allocates and fills; nothing is freed
  *   s7 freed BLOCKS     the same, but each block is freed after its use
  *
- * A pause of 1 ms per 3 000 blocks spreads the growth over the run.
+ * A pause of 1 ms per 20 000 blocks stands for the requests in between.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #define BLOCK 1024
 
-static volatile unsigned sink;
+static volatile uint64_t sink;
 
 __attribute__((noinline)) static char *cache_insert(long n)
 {
@@ -21,6 +22,16 @@ __attribute__((noinline)) static char *cache_insert(long n)
         abort();
     memset(block, (int)n | 1, BLOCK);
     return block;
+}
+
+__attribute__((noinline)) static uint64_t use_block(const char *block)
+{
+    uint64_t h = 14695981039346656037ull, word;
+    for (int i = 0; i < BLOCK; i += 8) {
+        memcpy(&word, block + i, 8);
+        h = (h ^ word) * 1099511628211ull;
+    }
+    return h;
 }
 
 int main(int argc, char **argv)
@@ -32,13 +43,13 @@ int main(int argc, char **argv)
     int release = strcmp(argv[1], "freed") == 0;
     long blocks = atol(argv[2]);
     const struct timespec pause = {0, 1000000};
-    unsigned sum = 0;
+    uint64_t sum = 0;
     for (long n = 0; n < blocks; n++) {
         char *block = cache_insert(n);
-        sum += (unsigned char)block[n % BLOCK];
+        sum += use_block(block);
         if (release)
             free(block);
-        if (n % 3000 == 2999)
+        if (n % 20000 == 19999)
             nanosleep(&pause, NULL);
     }
     sink = sum;

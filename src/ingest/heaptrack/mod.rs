@@ -10,7 +10,7 @@
 //! A                           attached to a running process: earlier allocations are unknown
 //! S SUPPRESSION               a leak suppression of the program; not applied here
 //! s TEXT | s LENGTH TEXT      a string; with its length from format 3 on
-//! i IP MODULE [FUNCTION FILE LINE]*   an instruction pointer; several triples are inlined frames, innermost first
+//! i IP MODULE [FUNCTION [FILE LINE]]*   an instruction pointer; several triples are inlined frames, innermost first
 //! t IP_INDEX PARENT           a stack node; its parent is the caller
 //! a SIZE TRACE                an allocation info: what was asked for, and where
 //! + INFO                      an allocation
@@ -32,9 +32,19 @@ mod parse;
 use rustc_hash::FxHashMap;
 
 use self::parse::{Parsed, Torn};
-use super::{FrameAt, Input, NewEvent, Recorder, Severity, text};
+use super::{Format, FrameAt, Input, NewEvent, Recorder, Severity, text};
 use crate::error::{Error, Result};
 use crate::tables::{Allocation, Execution, HeapPoint, HostFact};
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "heaptrack",
+    tool: "heaptrack",
+    doc: "every allocation by stack: calls, bytes, peak, leaked, temporary",
+    record: "heaptrack -o heaptrack PROGRAM",
+    sniff,
+    read,
+};
 
 pub fn sniff(head: &[u8]) -> bool {
     let mut lines = text::lines(head).map(|(_, line)| line);

@@ -247,12 +247,10 @@ impl<'a> Parsed<'a> {
         let (_address, module) = cursor.hex().zip(cursor.hex()).ok_or(Bad::Torn)?;
         let module = bounded(module, strings, "a string")?;
         while !cursor.at_line_end() {
-            let ((function, file), line) = cursor.hex().zip(cursor.hex()).zip(cursor.hex()).ok_or(Bad::Torn)?;
-            self.triples.push(Triple {
-                function: bounded(function, strings, "a string")?,
-                file: bounded(file, strings, "a string")?,
-                line: u32::try_from(line).unwrap_or(0),
-            });
+            let function = bounded(cursor.hex().ok_or(Bad::Torn)?, strings, "a string")?;
+            // without debug information there is a name and nothing else
+            let (file, line) = if cursor.at_line_end() { (0, 0) } else { cursor.hex().zip(cursor.hex()).ok_or(Bad::Torn)? };
+            self.triples.push(Triple { function, file: bounded(file, strings, "a string")?, line: u32::try_from(line).unwrap_or(0) });
         }
         Ok(module)
     }

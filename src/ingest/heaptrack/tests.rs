@@ -88,21 +88,28 @@ fn torn_lines_are_counted_and_damage_is_survived() {
 /// round; nameless frames are `?`.
 type ByStack = BTreeMap<Vec<String>, i64>;
 
+/// Functions at which heaptrack_print ends a stack, where they are the innermost of their address.
+const STOPS: [&str; 3] = ["main", "__libc_start_main", "__static_initialization_and_destruction_0"];
+const NEWS: [&str; 2] = ["operator new(unsigned long)", "operator new[](unsigned long)"];
+
 /// As heaptrack_print shows stacks: from the innermost `main` inwards, without `operator new` at the end.
 fn ours(tables: &Tables, cost: fn(&Allocation) -> i64) -> ByStack {
     let mut found = ByStack::new();
     for row in tables.allocations.iter().filter(|row| cost(row) != 0) {
         let mut names = Vec::new();
         let mut stack = row.stack_id;
+        let (mut is_innermost, mut is_new, mut is_last) = (true, false, false);
         while let Some(node) = stack.and_then(|id| tables.stacks.get(id as usize)) {
             let frame = &tables.frames[node.frame_id as usize];
             let name = frame.function_id.map_or("?", |id| &tables.functions[id as usize].name);
-            stack = node
-                .parent_stack_id
-                .filter(|_| !["main", "__libc_start_main", "__static_initialization_and_destruction_0"].contains(&name));
-            if !(names.is_empty() && ["operator new(unsigned long)", "operator new[](unsigned long)"].contains(&name)) {
+            is_last |= is_innermost && STOPS.contains(&name);
+            is_new |= is_innermost && names.is_empty() && NEWS.contains(&name);
+            if !is_new {
                 names.push(name.to_owned());
             }
+            is_innermost = !frame.is_inlined;
+            is_new &= frame.is_inlined;
+            stack = node.parent_stack_id.filter(|_| frame.is_inlined || !is_last);
         }
         names.sort();
         *found.entry(names).or_default() += cost(row);
@@ -113,23 +120,24 @@ fn ours(tables: &Tables, cost: fn(&Allocation) -> i64) -> ByStack {
 /// `heaptrack_print -F`; `None` where the tool is not installed.
 fn theirs(file: &Path, cost: &str, scratch: &Path) -> Option<ByStack> {
     let out = scratch.join(cost);
-    let status = Command::new("heaptrack_print")
+    let run = Command::new("heaptrack_print")
         .args(["--disable-builtin-suppressions", "--disable-embedded-suppressions", "-p", "0", "-a", "0", "-T", "0", "-t", "0"])
         .args(["--flamegraph-cost-type", cost, "-F"])
         .args([&out, file])
         .output()
         .ok()?;
-    assert!(status.status.success());
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let mut sums = ByStack::new();
-    for line in std::fs::read_to_string(&out).ok()?.lines() {
-        let (stack, value) = line.rsplit_once(' ')?;
+    for line in std::fs::read_to_string(&out).unwrap().lines() {
+        let (stack, value) = line.rsplit_once(' ').unwrap();
         let mut names: Vec<String> = stack.split(';').filter(|name| !name.is_empty()).map(name_only).collect();
         names.sort();
-        let value: i64 = value.parse().ok()?;
+        let value: i64 = value.parse().unwrap();
         if value != 0 {
             *sums.entry(names).or_insert(0) += value;
         }
     }
+    assert!(!sums.is_empty() || cost == "temporary", "{cost} of {}", file.display());
     Some(sums)
 }
 
@@ -141,6 +149,9 @@ fn name_only(printed: &str) -> String {
     };
     if name.starts_with("0x") { "?".into() } else { name.into() }
 }
+
+/// What heaptrack_print calls a cost, and ours.
+type Cost = (&'static str, fn(&Allocation) -> i64);
 
 /// The sums that heaptrack_print 1.4 gives for the public files (TRUTH.jsonl), and, where the tool is installed, its
 /// value for every single stack.
@@ -164,7 +175,7 @@ fn public_files_agree_with_heaptrack_print() {
     let scratch = tempfile::tempdir().unwrap();
     for file in files {
         let tables = read_bytes(read, &unpacked(&file)).tables;
-        let costs: [(&str, fn(&Allocation) -> i64); 4] = [
+        let costs: [Cost; 4] = [
             ("allocations", |row| row.calls),
             ("temporary", |row| row.temporary_calls),
             ("leaked", |row| row.leaked_bytes),

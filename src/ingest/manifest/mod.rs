@@ -13,11 +13,21 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Input, Recorder, Severity, text};
+use super::{Format, Input, Recorder, Severity, text};
 use crate::error::{Error, Result};
 use crate::tables::HostFact;
 
 pub use apply::apply;
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "manifest",
+    tool: "tripod",
+    doc: "which command made which artifact, declared work, bare runs, host",
+    record: "written by testdata/record.sh",
+    sniff,
+    read,
+};
 
 /// The newest manifest format this version knows.
 const SCHEMA_MAX: i64 = 1;

@@ -71,11 +71,11 @@ fn entries(bytes: &[u8]) -> (Vec<Entry>, (i64, i64)) {
                 }
             }
             // a histogram or a statistic begins here: not a sum
-            if let (Ok(value), Some((unit, mut entry))) = (value.trim().parse(), open.take()) {
-                if value >= 0 {
-                    entry.value = value;
-                    found.push((unit, entry));
-                }
+            if let (Ok(value), Some((unit, mut entry))) = (value.trim().parse(), open.take())
+                && value >= 0
+            {
+                entry.value = value;
+                found.push((unit, entry));
             }
         } else if let Some(rest) = trimmed.strip_prefix(',') {
             stacks += 1;

@@ -16,13 +16,24 @@ mod blocks;
 mod folded;
 mod frames;
 mod maps;
+mod window;
 
 use std::collections::BTreeMap;
 
 use self::frames::Name;
-use super::{Input, NewEvent, Recorder, Severity, text};
+use super::{Format, Input, NewEvent, Recorder, Severity, text};
 use crate::error::Result;
 use crate::tables::{Maybe32, Maybe64, Sample, Tables, Wait};
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "offcpu-stacks",
+    tool: "bpf",
+    doc: "off-CPU time summed by stack: offcputime, bpftrace, folded",
+    record: "offcputime -p PID 10 > offcpu.txt",
+    sniff,
+    read,
+};
 
 /// One summed stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -201,12 +212,18 @@ impl People {
 }
 
 /// Folded files that a manifest says `offcputime` wrote become off-CPU time in microseconds; recordings of one process
-/// (`-p`) become one process. Called after the merge, when commands are known.
+/// (`-p`) become one process, and the command says how long the tool watched. Called after the merge, when commands are known.
 pub fn adopt_commands(tables: &mut Tables) {
     for n in 0..tables.artifacts.len() {
         let artifact_id = n as i32;
         let Some(artifact) = tables.artifacts.get_mut(n) else { continue };
-        let Some(command) = artifact.command.clone().filter(|command| command.contains("offcputime")) else { continue };
+        let Some(command) = artifact.command.clone() else { continue };
+        if matches!(artifact.kind.as_ref(), "offcpu-stacks" | FOLDED) && artifact.window_ns.is_none() {
+            artifact.window_ns = window::of_command(&command).map(|window| artifact.wall_ns.map_or(window, |wall| wall.min(window)));
+        }
+        if !command.contains("offcputime") {
+            continue;
+        }
         if artifact.kind.as_ref() == FOLDED {
             artifact.kind = "offcpu-stacks".into();
             artifact.tool = "bpf".into();

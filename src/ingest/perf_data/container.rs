@@ -52,12 +52,12 @@ impl Section {
         Some(Section { offset: bytes.u64()?, size: bytes.u64()? })
     }
 
-    fn of<'a>(self, file: &'a [u8]) -> Option<&'a [u8]> {
+    fn of(self, file: &[u8]) -> Option<&[u8]> {
         Bytes::at(file, usize::try_from(self.offset).ok()?, Order::Little).take(self.size)
     }
 
     /// As much of it as the file has.
-    fn prefix_of<'a>(self, file: &'a [u8]) -> &'a [u8] {
+    fn prefix_of(self, file: &[u8]) -> &[u8] {
         let from = usize::try_from(self.offset).ok().and_then(|offset| file.get(offset..)).unwrap_or(&[]);
         usize::try_from(self.size).ok().and_then(|size| from.get(..size)).unwrap_or(from)
     }

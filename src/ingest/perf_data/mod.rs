@@ -21,7 +21,6 @@ mod bytes;
 mod cmdline;
 mod compressed;
 mod container;
-#[cfg(test)]
 mod events;
 mod features;
 mod finish;
@@ -43,9 +42,19 @@ mod unwind;
 mod waits;
 
 use crate::error::Result;
-use crate::ingest::{Input, Recorder};
+use crate::ingest::{Format, Input, Recorder};
 
 pub use container::sniff;
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "perf.data",
+    tool: "perf",
+    doc: "samples, stacks and scheduler events; file or pipe mode, also compressed (perf record -z)",
+    record: "perf record -F 997 -e cpu-clock --call-graph fp -o perf.data -- PROGRAM",
+    sniff,
+    read,
+};
 
 /// Reads the file into the recorder.
 pub fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {

@@ -114,11 +114,9 @@ impl Sched {
 
     /// An exec: the program runs, and what came before is another program's.
     pub fn exec(&mut self, thread: i32, ts: i64) {
-        if self.tracks.contains_key(&thread) {
-            self.sign_of_life(thread, None, ts);
-        } else {
-            self.tracks.insert(thread, Track { start: ts, mark: ts, state: State::Running, exit: None, sums: Sums::default() });
-        }
+        let fresh = Track { start: ts, mark: ts, state: State::Running, exit: None, sums: Sums::default() };
+        self.tracks.entry(thread).or_insert(fresh);
+        self.sign_of_life(thread, None, ts);
     }
 
     pub fn exit(&mut self, thread: i32, ts: i64) {
@@ -339,5 +337,98 @@ fn row(thread: i32, track: &Track) -> ThreadState {
         unknown_ns: sums.unknown,
         switches: sums.switches,
         role: "".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::testing::{kinds, try_read};
+
+    fn rows(sched: Sched) -> Recorder {
+        let mut recorder = try_read(|_, _| Ok(()), b"").unwrap();
+        for tid in 0..2 {
+            recorder.push_thread(0, tid, None);
+        }
+        sched.finish(&mut recorder);
+        recorder
+    }
+
+    fn switch(prev: i32, state: char, next: i32) -> Switched {
+        let known = |thread: i32| (thread >= 0).then_some(thread);
+        Switched { prev: known(prev), next: known(next), state, cpu: Some(0), to_idle: next < 0 }
+    }
+
+    type Row = (i64, i64, Option<i64>, bool);
+
+    fn waits(recorder: &Recorder) -> Vec<Row> {
+        recorder.tables.waits.iter().map(|wait| (wait.start_ns.unwrap(), wait.dur_ns, wait.runnable_ns, wait.clipped)).collect()
+    }
+
+    fn states(recorder: &Recorder) -> Vec<[i64; 5]> {
+        let rows = recorder.tables.thread_states.iter();
+        rows.map(|row| [row.window_ns, row.on_cpu_ns, row.runnable_ns, row.other_ns, row.unknown_ns]).collect()
+    }
+
+    // Counted by hand: 0 runs 100..150, sleeps to 180, waits for the CPU to 200, is preempted 210..220, sleeps from 240 to
+    // beyond the end at 300. 1 runs 150..200 and 210..220; before 150 nothing is known but that it was off the CPU.
+    #[test]
+    fn every_moment_of_a_complete_recording_is_accounted_once() {
+        let mut sched = Sched::new(Sight::Both);
+        sched.tick(100);
+        sched.exec(0, 100);
+        sched.switch(&switch(0, 'S', 1), 150, None, 1);
+        assert!(sched.is_waiting(0));
+        sched.wakeup(0, 180, Wake::unseen(180), 2);
+        sched.switch(&switch(1, 'R', 0), 200, None, 3);
+        sched.switch(&switch(0, 'R', 1), 210, None, 4);
+        sched.switch(&switch(1, 'D', 0), 220, None, 5);
+        sched.switch(&switch(0, 'S', -1), 240, None, 6);
+        sched.tick(300);
+        let recorder = rows(sched);
+        let zero = [(150, 30, Some(20), false), (210, 10, None, false), (240, 60, None, true)];
+        let one = [(100, 50, None, true), (200, 10, None, false), (220, 80, None, true)];
+        let mut expected = [zero, one].concat();
+        expected.sort_unstable();
+        let mut found = waits(&recorder);
+        found.sort_unstable();
+        assert_eq!(found, expected);
+        assert_eq!(states(&recorder), [[200, 80, 30, 90, 0], [200, 60, 10, 80, 50]]);
+        let preempted = recorder.tables.waits.iter().filter(|wait| wait.reason.as_ref() == "preempted").count();
+        assert_eq!(preempted, 2);
+    }
+
+    // By hand: without switches into the thread, it is on CPU from its wakeup on, and nothing is known where no wakeup
+    // was recorded.
+    #[test]
+    fn a_recording_of_one_program_shows_leaving_only() {
+        let mut sched = Sched::new(Sight::Leaving);
+        sched.tick(0);
+        sched.exec(0, 0);
+        sched.switch(&switch(0, 'S', -1), 10, None, 1);
+        sched.wakeup(0, 30, Wake::unseen(30), 2);
+        sched.switch(&switch(0, 'S', -1), 40, None, 3);
+        sched.switch(&switch(0, 'S', -1), 70, None, 4);
+        sched.exit(0, 90);
+        let recorder = rows(sched);
+        assert_eq!(waits(&recorder), [(10, 20, None, false), (40, 30, None, true), (70, 20, None, true)]);
+        assert_eq!(states(&recorder), [[90, 20, 0, 40, 30]]);
+        assert!(recorder.tables.diagnostics.is_empty() && kinds(&recorder).is_empty());
+    }
+
+    // By hand: two switches out without one in between. The CPU was idle, so from the wakeup on it had the thread.
+    #[test]
+    fn a_lost_switch_is_counted_and_its_wait_clipped() {
+        let mut sched = Sched::new(Sight::Both);
+        sched.tick(0);
+        sched.exec(0, 0);
+        sched.switch(&switch(0, 'S', -1), 10, None, 1);
+        sched.wakeup(0, 30, Wake::unseen(30), 2);
+        sched.switch(&switch(0, 'S', -1), 50, None, 3);
+        sched.switch(&switch(-1, 'R', 0), 60, None, 4);
+        sched.exit(0, 70);
+        let recorder = rows(sched);
+        assert_eq!(waits(&recorder), [(10, 20, None, true), (50, 10, None, false)]);
+        assert_eq!(states(&recorder), [[70, 40, 0, 30, 0]]);
     }
 }

@@ -60,7 +60,7 @@ fn parse(line: &str, separator: char, line_no: i64) -> Option<Value> {
     // event: the first name behind a number and a unit whose next field is the variance or the run time
     let event = (2..fields.len()).find(|n| {
         let run_time = at(n + 1).is_some_and(|next| is_digits(next) || next.ends_with('%'));
-        is_event(fields[*n]) && is_unit(fields[n - 1]) && is_number(fields[n - 2]) && run_time
+        at(*n).is_some_and(is_event) && at(n - 1).is_some_and(is_unit) && at(n - 2).is_some_and(is_number) && run_time
     })?;
     let unit = at(event - 1)?;
     let number = at(event - 2)?;

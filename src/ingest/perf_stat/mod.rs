@@ -7,9 +7,19 @@ mod fields;
 mod json;
 mod table;
 
-use super::{Input, Recorder, Severity, text};
+use super::{Format, Input, Recorder, Severity, text};
 use crate::error::Result;
 use crate::tables::{Counter, Execution};
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "perf-stat",
+    tool: "perf",
+    doc: "counters of a whole run: JSON lines (-j), separated fields (-x) or the table for people",
+    record: "perf stat -j -o perf-stat.json -e task-clock,context-switches,page-faults,major-faults,duration_time,user_time,system_time -- PROGRAM",
+    sniff,
+    read,
+};
 
 /// One printed counter.
 #[derive(Debug, Clone, Default)]

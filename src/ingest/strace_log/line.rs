@@ -179,8 +179,8 @@ fn outcome(text: &str) -> Option<(&str, Outcome<'_>)> {
     })
 }
 
+/// Outer `None`: no result at all; inner: a result without a value (`?`).
 /// `-1 ENOENT (No such file or directory)`, `0x7f..`, `4</etc/passwd>`, `?`, `1 ([{fd=5, revents=POLLIN}])`.
-#[expect(clippy::option_option, reason = "outer: is it a result at all; inner: does it have a value")]
 fn value(word: &str) -> Option<Option<i64>> {
     match word {
         "?" => Some(None),

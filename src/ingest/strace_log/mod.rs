@@ -16,9 +16,19 @@ use self::line::{Body, Line, Outcome, Stamp};
 use self::stack::Stacks;
 use self::threads::Threads;
 use super::strace_summary::{self, TableReader};
-use super::{Input, Recorder, Severity, command, text};
+use super::{Format, Input, Recorder, Severity, command, text};
 use crate::error::Result;
 use crate::tables::{Execution, SyscallEvent};
+
+/// The format, for the registry.
+pub const FORMAT: Format = Format {
+    name: "strace-log",
+    tool: "strace",
+    doc: "every system call with time, duration, arguments and stack",
+    record: "strace -k -f -ttt -T -e trace=write,fsync,futex,clock_nanosleep -o calls.strace PROGRAM",
+    sniff,
+    read,
+};
 
 /// Two calls with a time stamp, or a text that is mostly calls.
 pub fn sniff(head: &[u8]) -> bool {
@@ -255,7 +265,7 @@ impl<'a> Log<'a> {
         recorder.artifact.window_ns = first.zip(last).and_then(|(first, last)| last.checked_sub(first));
         recorder.artifact.clock = self.clock.name().map(Into::into);
         recorder.artifact.follows_children = self.threads.has_numbers().then_some(true);
-        if recorder.tables.stacks.first().is_some() {
+        if !recorder.tables.stacks.is_empty() {
             recorder.artifact.unwinding = Some("libunwind".into());
         }
         strace_summary::push_event(recorder, calls);
