@@ -8,6 +8,8 @@ pub struct PerfCommand {
     pub system_wide: bool,
     /// `-p` or `-t` was given.
     pub attached: bool,
+    /// Tracepoints were filtered: what is about other tasks is incomplete.
+    pub filtered: bool,
 }
 
 /// Short options of `perf record` (6.x) that take a value, in the same word or the next.
@@ -84,6 +86,7 @@ fn long_option(option: &str, command: &mut PerfCommand) -> bool {
     let is = |full: &str| full == name || name.len() >= 3 && full.starts_with(name);
     command.system_wide |= is("all-cpus") || name == "cpu";
     command.attached |= name == "pid" || name == "tid";
+    command.filtered |= name == "filter";
     value.is_none() && !name.starts_with("no-") && LONG_WITH_VALUE.iter().any(|full| is(full))
 }
 

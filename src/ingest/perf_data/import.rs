@@ -5,19 +5,22 @@ use linux_perf_data::linux_perf_event_reader::constants::*;
 
 use super::attr::Attr;
 use super::bytes::{Bytes, Order, words};
+use super::cmdline::PerfCommand;
 use super::container::Container;
 use super::events::{self, EventInfo};
 use super::features::{self, BuildIds};
+use super::losses::Counts;
 use super::order::Record;
 use super::records::{self, Records};
 use super::sample::{self, Sample};
-use super::sched::{Sched, Sight};
+use super::sched::Sched;
+use super::scheduler;
 use super::stacks::{self, Kernel, Place};
-use super::tasks::{IDLE, Tasks};
+use super::tasks::Tasks;
 use super::tracing::{Formats, SchedEvent};
-use super::unwind::{Arch, Ends, user_regs};
-use super::waits::Wake;
-use crate::ingest::{Input, Recorder, Severity};
+use super::unwind::{Arch, user_regs};
+use crate::ingest::command::base_name;
+use crate::ingest::{Input, Recorder};
 use crate::tables;
 
 /// Everything that is known while the records go by.
@@ -37,25 +40,11 @@ pub struct Import<'a, 'r> {
     /// Where switches are recorded.
     pub(super) sched: Option<Sched>,
     /// sched_waking is recorded: its waker is right where sched_wakeup's may be an interrupt on another CPU.
-    prefer_waking: bool,
+    pub(super) prefer_waking: bool,
+    /// Scheduler events of other tasks than the program were filtered out.
+    pub(super) filtered: bool,
     places: Vec<Place>,
     unwound: Vec<u64>,
-}
-
-/// What becomes diagnostics at the end.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub bad: i64,
-    pub first_bad: Option<i64>,
-    pub unknown_event: i64,
-    pub throttled: i64,
-    pub untimed_samples: i64,
-    pub deep: i64,
-    pub dumps: i64,
-    pub ends: Ends,
-    pub swapper: bool,
-    pub first_time: Option<i64>,
-    pub last_time: Option<i64>,
 }
 
 /// A record's time as it goes into the tables.
@@ -63,8 +52,12 @@ pub(super) fn time_of(record: &Record<'_>) -> Option<i64> {
     record.time.and_then(|time| i64::try_from(time).ok())
 }
 
+pub(super) fn cpu_of(sample: &Sample<'_>) -> Option<i32> {
+    sample.cpu.and_then(|cpu| i32::try_from(cpu).ok())
+}
+
 impl<'a, 'r> Import<'a, 'r> {
-    pub fn new(input: &'a Input<'a>, container: &Container<'a>, system_wide: Option<bool>, recorder: &'r mut Recorder) -> Self {
+    pub fn new(input: &'a Input<'a>, container: &Container<'a>, command: &PerfCommand, recorder: &'r mut Recorder) -> Self {
         let formats = Formats::read(container);
         let mut events = Vec::with_capacity(container.attrs.len());
         for attr in &container.attrs {
@@ -74,6 +67,7 @@ impl<'a, 'r> Import<'a, 'r> {
             }
             events.push(info);
         }
+        let system_wide = id_index_says(container).or((*command != PerfCommand::default()).then_some(command.system_wide));
         let build_ids = features::build_ids(container);
         features::host_facts(container, &build_ids, recorder);
         Import {
@@ -81,13 +75,14 @@ impl<'a, 'r> Import<'a, 'r> {
             order: container.order,
             attrs: container.attrs.clone(),
             recorder,
-            tasks: Tasks::default(),
+            tasks: Tasks::new(command.argv.first().map(|word| base_name(word))),
+            filtered: command.filtered && !command.argv.is_empty(),
             kernel: Kernel::default(),
             build_ids,
             arch: dump_arch(container),
             counts: Counts::default(),
             system_wide,
-            sched: sched_of(container, &events, system_wide),
+            sched: scheduler::sched_of(container, &events, system_wide),
             prefer_waking: events.iter().any(|event| matches!(event.sched.as_deref(), Some(SchedEvent::Waking(_)))),
             events,
             places: Vec::new(),
@@ -140,8 +135,9 @@ impl<'a, 'r> Import<'a, 'r> {
         let flagged = self.attrs.iter().any(|attr| attr.has(ATTR_FLAG_BIT_COMM_EXEC));
         let exec = record.misc & PERF_RECORD_MISC_COMM_EXEC != 0 || !flagged && record.time.is_some() && ids.0 == ids.1;
         let thread = self.tasks.comm(ids, &name, exec, time_of(record), self.recorder);
-        if exec {
-            self.sign_of_life(thread, time_of(record));
+        let thread = thread.filter(|thread| exec && self.is_tracked(*thread));
+        if let (Some(sched), Some(thread), Some(time)) = (&mut self.sched, thread, time_of(record)) {
+            sched.exec(thread, time);
         }
         Some(())
     }
@@ -153,7 +149,8 @@ impl<'a, 'r> Import<'a, 'r> {
         // perf marks the forks that it makes up; before 4.20 it did not, but gave them no time.
         let copied = record.misc & PERF_RECORD_MISC_FORK_EXEC == 0 && record.time.is_some();
         let thread = self.tasks.fork((pid, tid), (ppid, ptid), copied, time_of(record), self.recorder);
-        if let (Some(sched), Some(thread), Some(time), true) = (&mut self.sched, thread, time_of(record), copied) {
+        let thread = thread.filter(|thread| copied && self.is_tracked(*thread));
+        if let (Some(sched), Some(thread), Some(time)) = (&mut self.sched, thread, time_of(record)) {
             sched.born(thread, time);
         }
         Some(())
@@ -201,7 +198,7 @@ impl<'a, 'r> Import<'a, 'r> {
         let is_kept = !event.is_sched || self.input.options.keep_tracepoints;
         let is_switch = matches!(event.sched.as_deref(), Some(SchedEvent::Switch(_)));
         if !is_switch {
-            self.sign_of_life(thread, time_of(record));
+            self.sign_of_life(thread, cpu_of(&sample), time_of(record));
         }
         let stack = if is_kept { self.stack(record, index, &sample, thread) } else { None };
         let known = if is_kept { Some(stack) } else { None };
@@ -218,80 +215,11 @@ impl<'a, 'r> Import<'a, 'r> {
             event_id,
             ts_ns: time.into(),
             thread_id: thread.into(),
-            cpu: sample.cpu.and_then(|cpu| i32::try_from(cpu).ok()).into(),
+            cpu: cpu_of(&sample).into(),
             stack_id: stack.into(),
             weight,
             record_no: record.no,
         });
-        Some(())
-    }
-
-    /// Threads whose time is accounted: none that stand for an idle CPU, and in a recording of one program no strangers.
-    fn is_tracked(&self, thread: i32) -> bool {
-        if self.system_wide == Some(false) { self.tasks.is_recorded(thread) } else { self.tasks.tid_of(thread) != Some(IDLE) }
-    }
-
-    fn sign_of_life(&mut self, thread: Option<i32>, time: Option<i64>) {
-        let thread = thread.filter(|thread| self.is_tracked(*thread));
-        if let (Some(sched), Some(thread), Some(time)) = (&mut self.sched, thread, time) {
-            sched.sign_of_life(thread, time);
-        }
-    }
-
-    /// A scheduler tracepoint. `stack` is made only where it is needed, unless the sample is kept and has it already.
-    fn scheduler(
-        &mut self,
-        record: &Record<'_>,
-        index: usize,
-        sample: &Sample<'_>,
-        thread: Option<i32>,
-        stack: Option<Option<i32>>,
-    ) -> Option<()> {
-        let (Some(event), Some(time)) = (self.events.get(index)?.sched.clone(), time_of(record)) else { return Some(()) };
-        match &*event {
-            SchedEvent::Switch(fields) => {
-                let switch = fields.read(sample.raw, self.order)?;
-                let known = |tid: i32| self.tasks.known_thread(tid).filter(|thread| self.is_tracked(*thread));
-                let (prev, next) = (known(switch.prev_tid), known(switch.next_tid));
-                let stack = match (prev, stack) {
-                    (None, _) => None,
-                    (Some(_), Some(stack)) => stack,
-                    (Some(_), None) => self.stack(record, index, sample, thread),
-                };
-                self.sched.as_mut()?.switch(&switch, (prev, next), time, stack, record.no);
-            }
-            SchedEvent::Wakeup(_) if self.prefer_waking => {}
-            SchedEvent::Wakeup(tid) | SchedEvent::Waking(tid) => {
-                let tid = tid.tid(sample.raw, self.order)?;
-                let woken = self.tasks.known_thread(tid).filter(|thread| self.is_tracked(*thread));
-                let Some(woken) = woken.filter(|woken| self.sched.as_ref().is_some_and(|sched| sched.is_waiting(*woken))) else {
-                    return Some(());
-                };
-                let stack = stack.unwrap_or_else(|| self.stack(record, index, sample, thread));
-                self.sched.as_mut()?.wakeup(woken, time, Wake { ts: time, thread, stack }, record.no);
-            }
-        }
-        Some(())
-    }
-
-    /// SWITCH and SWITCH_CPU_WIDE: the thread of the trailer gets or leaves a CPU.
-    fn switch_record(&mut self, record: &Record<'_>) -> Option<()> {
-        let attr = self.attrs.get(record.attr.unwrap_or(0))?;
-        let trailer = record.body.len().checked_sub(attr.trailer_bytes())?;
-        if !attr.samples(PERF_SAMPLE_TID) || attr.trailer_bytes() == 0 {
-            return Some(());
-        }
-        let mut ids = Bytes::at(record.body, trailer, self.order);
-        let (pid, tid) = (ids.i32()?, ids.i32()?);
-        let thread = self.tasks.thread(pid, tid, self.recorder);
-        let thread = thread.filter(|thread| self.is_tracked(*thread));
-        if let (Some(sched), Some(thread), Some(time)) = (&mut self.sched, thread, time_of(record)) {
-            if record.misc & PERF_RECORD_MISC_SWITCH_OUT == 0 {
-                sched.switch_in(thread, time, record.no);
-            } else {
-                sched.switch_out_record(thread, time, record.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT != 0, record.no);
-            }
-        }
         Some(())
     }
 
@@ -332,14 +260,6 @@ impl<'a, 'r> Import<'a, 'r> {
     }
 }
 
-/// Whether switches are recorded, and how much of them.
-fn sched_of(container: &Container<'_>, events: &[EventInfo], system_wide: Option<bool>) -> Option<Sched> {
-    let has_records = container.attrs.iter().any(|attr| attr.has(ATTR_FLAG_BIT_CONTEXT_SWITCH));
-    let has_switches = events.iter().any(|event| event.sched.as_deref().is_some_and(|event| matches!(event, SchedEvent::Switch(_))));
-    let sight = if has_records || system_wide != Some(false) { Sight::Both } else { Sight::Leaving };
-    (has_records || has_switches).then(|| Sched::new(sight))
-}
-
 /// The machine whose stacks were dumped, if stacks were dumped.
 fn dump_arch(container: &Container<'_>) -> Option<Arch> {
     let dumps = |attr: &Attr| attr.samples(PERF_SAMPLE_STACK_USER) && attr.samples(PERF_SAMPLE_REGS_USER);
@@ -359,7 +279,7 @@ fn dump_arch(container: &Container<'_>) -> Option<Arch> {
 }
 
 /// Whether the whole system was recorded: ID_INDEX names the thread that each event was opened on, -1 for all.
-pub fn id_index_says(container: &Container<'_>) -> Option<bool> {
+fn id_index_says(container: &Container<'_>) -> Option<bool> {
     let index = Records::new(container.data, container.order)
         .take_while(|record| record.kind != records::SAMPLE)
         .find(|record| record.kind == records::ID_INDEX)?;
@@ -369,40 +289,4 @@ pub fn id_index_says(container: &Container<'_>) -> Option<bool> {
     let entries = body.items(count, 32)?;
     let tids: Vec<u64> = words(entries, container.order).skip(3).step_by(4).collect();
     (!tids.is_empty()).then(|| tids.iter().all(|tid| *tid as u32 == u32::MAX))
-}
-
-impl Counts {
-    pub(super) fn report(&self, recorder: &mut Recorder) {
-        let mut tell = |kind: &str, severity, count: i64, message: &str, advice: &str, place: &str| {
-            if count > 0 {
-                recorder.skip_many(kind, severity, count, message, advice, place);
-            }
-        };
-        let first = self.first_bad.map_or(String::new(), |no| format!("record={no}"));
-        let copy = "copy the file again; if it stays, report the recorder's version";
-        tell("perf_bad_record", Severity::Warn, self.bad, "records shorter than their event promises", copy, &first);
-        let message = "samples whose event id the header does not have";
-        tell("perf_unknown_event", Severity::Warn, self.unknown_event, message, copy, "");
-        let message = "the kernel throttled sampling (THROTTLE records)";
-        tell("perf_throttled", Severity::Info, self.throttled, message, "record with a lower frequency (-F)", "");
-        let message = "samples without a time";
-        tell(
-            "perf_untimed_samples",
-            Severity::Info,
-            self.untimed_samples,
-            message,
-            "record with -T; rates over time are not available",
-            "",
-        );
-        let message = "stacks as deep as the kernel records: their outer end is missing";
-        tell("perf_max_stack", Severity::Info, self.deep, message, "raise kernel.perf_event_max_stack", "");
-        let message = "stacks that were cut at the dump size: the frames so far are kept";
-        tell("perf_stack_cut", Severity::Info, self.ends.cut, message, "record with larger dumps (--call-graph dwarf,32768)", "");
-        let message = "stacks that reach code without unwind tables: the frames so far are kept";
-        tell("perf_unwind_no_table", Severity::Info, self.ends.no_table, message, "give the binaries with --symbol-dir", "");
-        let message = "stacks whose unwinding failed: the frames so far are kept";
-        tell("perf_unwind_failed", Severity::Info, self.ends.failed, message, "give the binaries with --symbol-dir", "");
-        let message = "stack dumps of a machine that is not unwound: kernel frames and the address are kept";
-        tell("perf_unwind_foreign", Severity::Info, self.ends.foreign, message, "record frame-pointer stacks (--call-graph fp)", "");
-    }
 }

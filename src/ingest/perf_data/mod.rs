@@ -4,8 +4,8 @@
 //! container   header, attrs, feature sections; in pipe mode the records that stand for them
 //! records     one record after the other, as they lie in the file
 //! order       the same by time within rounds, compressed ones expanded
-//! import      record -> rows: tasks (who), memory and maps (where), sample and stacks (what), sched (waits), unwind
-//! finish      what the file says as a whole: artifact, execution, losses
+//! import      record -> rows: tasks (who), memory and maps (where), sample and stacks (what), sched and waits, unwind
+//! finish      what the file says as a whole: artifact, execution; losses (what could not be used)
 //! ```
 //!
 //! The file is walked once. Of each record an index entry is kept until its turn comes; then it is decoded from the
@@ -25,12 +25,14 @@ mod events;
 mod features;
 mod finish;
 mod import;
+mod losses;
 mod maps;
 mod memory;
 mod order;
 mod records;
 mod sample;
 mod sched;
+mod scheduler;
 mod stacks;
 mod tasks;
 #[cfg(test)]
@@ -59,8 +61,7 @@ pub fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {
     let container = container::Container::open(input, recorder)?;
     let argv = features::command_line(&container);
     let command = cmdline::parse(&argv);
-    let system_wide = import::id_index_says(&container).or((!argv.is_empty()).then_some(command.system_wide));
-    let mut import = import::Import::new(input, &container, system_wide, recorder);
+    let mut import = import::Import::new(input, &container, &command, recorder);
     let walk = order::walk(container.data, container.order, &container.attrs, |record| import.record(record));
     import.finish(&container, &walk, &argv, &command);
     Ok(())

@@ -259,3 +259,63 @@ impl<F: FnMut(&Record<'_>)> Walker<'_, F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use linux_perf_data::linux_perf_event_reader::constants::*;
+
+    use super::*;
+
+    fn record(kind: u32, body: &[u8]) -> Vec<u8> {
+        let mut bytes = kind.to_le_bytes().to_vec();
+        bytes.extend_from_slice(&[0, 0]);
+        bytes.extend_from_slice(&(8 + body.len() as u16).to_le_bytes());
+        bytes.extend_from_slice(body);
+        bytes
+    }
+
+    fn times(data: &[u8]) -> (Vec<(i64, u64)>, Walk) {
+        let attr = Attr { sample_type: PERF_SAMPLE_TIME, ..Attr::default() };
+        let mut seen = Vec::new();
+        let walk = walk(data, Order::Little, &[attr], |record| seen.push((record.no, record.time.unwrap_or(0))));
+        (seen, walk)
+    }
+
+    // The example in perf's own comment on FINISHED_ROUND (tools/perf/util/ordered-events.c): per round first what one
+    // CPU wrote, then the other.
+    #[test]
+    fn rounds_are_merged_by_time() {
+        let rounds: [&[u64]; 3] = [&[1, 2, 2, 3, 4], &[3, 4, 5, 6, 7], &[6, 7, 8, 9, 10]];
+        let mut data = Vec::new();
+        for round in rounds {
+            round.iter().for_each(|time| data.extend(record(records::SAMPLE, &time.to_le_bytes())));
+            data.extend(record(records::FINISHED_ROUND, &[]));
+        }
+        let (seen, walk) = times(&data);
+        let found: Vec<u64> = seen.iter().map(|(_, time)| *time).collect();
+        assert_eq!(found, [1, 2, 2, 3, 3, 4, 4, 5, 6, 6, 7, 7, 8, 9, 10]);
+        assert!(seen.windows(2).all(|pair| pair[0].1 < pair[1].1 || pair[0].0 < pair[1].0), "equal times keep their order");
+        assert_eq!((walk.records, walk.out_of_order), (18, 0));
+    }
+
+    #[test]
+    fn what_comes_too_late_is_counted() {
+        let mut data = Vec::new();
+        for round in [[10u64, 20], [30, 40], [50, 5], [60, 70]] {
+            round.iter().for_each(|time| data.extend(record(records::SAMPLE, &time.to_le_bytes())));
+            data.extend(record(records::FINISHED_ROUND, &[]));
+        }
+        let (seen, walk) = times(&data);
+        assert_eq!(seen.len(), 8);
+        assert_eq!((walk.out_of_order, walk.first_out_of_order), (1, Some(7)));
+    }
+
+    #[test]
+    fn a_record_without_size_ends_the_walk() {
+        let mut data = record(records::SAMPLE, &7u64.to_le_bytes());
+        data.extend([9, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3]);
+        let (seen, walk) = times(&data);
+        assert_eq!(seen, [(0, 7)]);
+        assert_eq!(walk.stopped, Some((16, End::BadSize)));
+    }
+}

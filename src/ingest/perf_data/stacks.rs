@@ -53,6 +53,7 @@ pub fn chain(sample: &Sample<'_>, misc: u16, order: Order, places: &mut Vec<Plac
     // The first address after a marker is where the CPU is; the others are return addresses.
     let mut is_ip = true;
     let mut is_cookie = false;
+    let mut frames = 0;
     for word in words(sample.chain, order) {
         if std::mem::take(&mut is_cookie) {
             continue;
@@ -70,8 +71,12 @@ pub fn chain(sample: &Sample<'_>, misc: u16, order: Order, places: &mut Vec<Plac
         let address = if is_ip { word } else { word.wrapping_sub(1) };
         places.push(Place { address, space });
         is_ip = false;
+        if word != 0 {
+            frames = places.len();
+        }
     }
-    drop_end(places);
+    // Unwinders go on past the root: an address 0 there is no frame.
+    places.truncate(frames);
     match places.first_mut() {
         // With precise events the sample's own address is the better one.
         Some(leaf) if leaf.space == start && ip != 0 => leaf.address = ip,
@@ -81,20 +86,13 @@ pub fn chain(sample: &Sample<'_>, misc: u16, order: Order, places: &mut Vec<Plac
     }
 }
 
-/// Unwinders go on past the root: addresses 0 and -1 there are no frames.
-fn drop_end(places: &mut Vec<Place>) {
-    while places.last().is_some_and(|place| place.address == 0 || place.address == u64::MAX) {
-        places.pop();
-    }
-}
-
 /// Kernel frames of the chain, then the unwound user stack (ip and unmodified return addresses).
 pub fn join_unwound(places: &mut Vec<Place>, unwound: &[u64]) {
     let kernel = places.iter().take_while(|place| place.space == Space::Kernel).count();
     places.truncate(kernel);
-    let user = unwound.iter().enumerate().map(|(at, word)| if at == 0 { *word } else { word.wrapping_sub(1) });
+    let frames = unwound.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+    let user = unwound.iter().take(frames).enumerate().map(|(at, word)| if at == 0 { *word } else { word.wrapping_sub(1) });
     places.extend(user.map(|address| Place { address, space: Space::User }));
-    drop_end(places);
 }
 
 /// The kernel's maps and frames.

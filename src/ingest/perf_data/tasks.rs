@@ -15,8 +15,10 @@ pub struct Process {
     /// Address that was looked up -> frame, as long as the maps stay.
     pub frames: FxHashMap<u64, i32>,
     pub unwinding: Unwinding,
-    /// Name after its first exec.
-    pub exec_name: Option<String>,
+    /// It became something else than perf's child by exec.
+    execed: bool,
+    /// It became the recorded program by exec, or was forked by it.
+    is_program: bool,
     /// The file introduces it by COMM, FORK or MMAP. Others only ran when something happened to a recorded thread
     /// (they woke it, say).
     pub introduced: bool,
@@ -31,12 +33,20 @@ pub struct Tasks {
     /// The process of each thread.
     process_of: Vec<i32>,
     tids: Vec<i32>,
+    /// Name of the recorded program as the kernel has it: 15 bytes at most.
+    program: Option<String>,
 }
 
 /// pids of the threads that stand for an idle CPU.
 pub const IDLE: i32 = 0;
 
 impl Tasks {
+    pub fn new(program: Option<&str>) -> Tasks {
+        const COMM_BYTES: usize = 15;
+        let cut = |name: &str| name.char_indices().take_while(|(at, c)| at + c.len_utf8() <= COMM_BYTES).map(|(_, c)| c).collect();
+        Tasks { program: program.map(cut), ..Tasks::default() }
+    }
+
     /// The process that `pid` means now.
     pub fn process(&mut self, pid: i32, recorder: &mut Recorder) -> i32 {
         match self.by_pid.get(&pid) {
@@ -117,11 +127,13 @@ impl Tasks {
         self.rename(thread, name, time, recorder);
         if exec {
             let process = self.process(pid, recorder);
+            let is_program = self.program.as_deref() == Some(name);
             if let Some(state) = self.state(process) {
                 state.maps.clear();
                 state.frames.clear();
                 state.unwinding = Unwinding::default();
-                state.exec_name.get_or_insert_with(|| name.to_owned());
+                state.execed = true;
+                state.is_program |= is_program;
             }
         }
         Some(thread)
@@ -173,10 +185,11 @@ impl Tasks {
     /// A child begins with its parent's memory.
     fn inherit(&mut self, parent: Option<i32>, child: i32) {
         let Some(parent) = parent.and_then(|parent| self.processes.get(parent as usize)) else { return };
-        let (maps, unwinding) = (parent.maps.clone(), parent.unwinding.clone());
+        let (maps, unwinding, is_program) = (parent.maps.clone(), parent.unwinding.clone(), parent.is_program);
         if let Some(child) = self.processes.get_mut(child as usize) {
             child.maps = maps;
             child.unwinding = unwinding;
+            child.is_program = is_program;
         }
     }
 
@@ -204,28 +217,30 @@ impl Tasks {
         }
     }
 
-    /// Marks the recorded program's processes. System-wide: those that became `program` by exec, and what they forked.
+    /// Whether the thread belongs to the recorded program, as far as its exec was seen.
+    pub fn is_program(&self, thread: i32) -> bool {
+        let process = self.process_of(thread).and_then(|process| self.processes.get(process as usize));
+        process.is_some_and(|process| process.is_program)
+    }
+
+    /// Marks the recorded program's processes. System-wide: those that became it by exec, and what they forked.
     /// Otherwise the recording follows the program, so all that the file introduces but perf itself before its exec.
-    pub fn mark_targets(&self, program: Option<&str>, system_wide: bool, recorder: &mut Recorder) {
-        // comm is cut at 15 bytes.
-        let comm = program.map(|program| program.chars().take(15).collect::<String>());
-        let mut target: Vec<bool> = Vec::with_capacity(self.processes.len());
+    pub fn mark_targets(&self, system_wide: bool, recorder: &mut Recorder) {
         let introduced = self.processes.iter().any(|process| process.introduced);
-        for (process, row) in self.processes.iter().zip(&recorder.tables.processes) {
-            let parent = row.parent_process_id.and_then(|parent| target.get(parent as usize).copied()).unwrap_or(false);
-            let own = if system_wide {
-                comm.is_some() && process.exec_name == comm
-            } else {
-                let is_perf = process.exec_name.is_none() && row.name.as_deref().is_some_and(|name| name.starts_with("perf"));
-                process.pid > IDLE && !is_perf && (process.introduced || !introduced)
-            };
-            target.push(own || parent);
-        }
-        for (row, target) in recorder.tables.processes.iter_mut().zip(&target) {
+        let targets = self.processes.iter().zip(&recorder.tables.processes).map(|(process, row)| {
+            if system_wide {
+                return process.is_program;
+            }
+            let is_perf =
+                !process.execed && row.parent_process_id.is_none() && row.name.as_deref().is_some_and(|name| name.starts_with("perf"));
+            process.pid > IDLE && !is_perf && (process.introduced || !introduced)
+        });
+        let targets: Vec<bool> = targets.collect();
+        for (row, target) in recorder.tables.processes.iter_mut().zip(&targets) {
             row.is_target = *target;
         }
         for (row, process) in recorder.tables.threads.iter_mut().zip(&self.process_of) {
-            row.is_target = target.get(*process as usize).copied().unwrap_or(false);
+            row.is_target = targets.get(*process as usize).copied().unwrap_or(false);
         }
     }
 }

@@ -129,3 +129,16 @@ fn a_file_cut_anywhere_keeps_its_prefix() {
     }
     assert!(before * 40 > all * 30, "{before} of {all} samples before the last cut");
 }
+
+#[test]
+fn damage_does_no_harm() {
+    let Some(corpus) = corpus() else { return };
+    for name in [
+        "linux-perf-data--sleep.data",
+        "linux-perf-data--sleep.compressed2.data",
+        "perf_data_converter--perf.data.piped.header_features-4.16",
+    ] {
+        let bytes = std::fs::read(corpus.join("perfdata").join(name)).unwrap();
+        crate::ingest::testing::survives_damage(super::read, &bytes);
+    }
+}

@@ -102,7 +102,7 @@ impl Waits {
             let first = self.unmatched_first.map_or(String::new(), |no| format!("record={no}"));
             let message =
                 format!("switches without their counterpart, of {} waits: events were lost without a LOST record", self.rows.len());
-            let advice = "these waits are clipped; record with larger buffers (-m 16M)";
+            let advice = "these waits are clipped; pin the program to CPU 0 (taskset -c 0), or record it alone with --switch-events";
             recorder.skip_many("sched_unmatched", Severity::Info, self.unmatched, &message, advice, &first);
         }
         if self.without_switch_in > 0 && sight == Sight::Leaving {

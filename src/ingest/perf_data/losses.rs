@@ -1,0 +1,106 @@
+//! What could not be used, or is in doubt: counted on the way, told once at the end.
+
+use super::container::Container;
+use super::order::Walk;
+use super::records::{End, KERNEL_TYPE_LAST, USER_TYPE_START};
+use super::unwind::Ends;
+use crate::ingest::{Recorder, Severity};
+
+/// The recording tool's record types that are known (BPF_METADATA).
+const USER_TYPE_LAST: u32 = 84;
+/// Types of simpleperf begin here.
+const SIMPLEPERF_TYPES: std::ops::RangeInclusive<u32> = 32_768..=32_777;
+
+/// What becomes diagnostics at the end.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub bad: i64,
+    pub first_bad: Option<i64>,
+    pub unknown_event: i64,
+    pub throttled: i64,
+    pub untimed_samples: i64,
+    pub deep: i64,
+    pub dumps: i64,
+    pub ends: Ends,
+    pub swapper: bool,
+    pub first_time: Option<i64>,
+    pub last_time: Option<i64>,
+}
+
+impl Counts {
+    pub(super) fn report(&self, recorder: &mut Recorder) {
+        let mut tell = |kind: &str, severity, count: i64, message: &str, advice: &str, place: &str| {
+            if count > 0 {
+                recorder.skip_many(kind, severity, count, message, advice, place);
+            }
+        };
+        let first = self.first_bad.map_or(String::new(), |no| format!("record={no}"));
+        let copy = "copy the file again; if it stays, report the recorder's version";
+        tell("perf_bad_record", Severity::Warn, self.bad, "records shorter than their event promises", copy, &first);
+        let message = "samples whose event id the header does not have";
+        tell("perf_unknown_event", Severity::Warn, self.unknown_event, message, copy, "");
+        let message = "the kernel throttled sampling (THROTTLE records)";
+        tell("perf_throttled", Severity::Info, self.throttled, message, "record with a lower frequency (-F)", "");
+        let message = "samples without a time";
+        tell(
+            "perf_untimed_samples",
+            Severity::Info,
+            self.untimed_samples,
+            message,
+            "record with -T; rates over time are not available",
+            "",
+        );
+        let message = "stacks as deep as the kernel records: their outer end is missing";
+        tell("perf_max_stack", Severity::Info, self.deep, message, "raise kernel.perf_event_max_stack", "");
+        let message = "stacks that were cut at the dump size: the frames so far are kept";
+        tell("perf_stack_cut", Severity::Info, self.ends.cut, message, "record with larger dumps (--call-graph dwarf,32768)", "");
+        let message = "stacks that reach code without unwind tables: the frames so far are kept";
+        tell("perf_unwind_no_table", Severity::Info, self.ends.no_table, message, "give the binaries with --symbol-dir", "");
+        let message = "stacks whose unwinding failed: the frames so far are kept";
+        tell("perf_unwind_failed", Severity::Info, self.ends.failed, message, "give the binaries with --symbol-dir", "");
+        let message = "stack dumps of a machine that is not unwound: kernel frames and the address are kept";
+        tell("perf_unwind_foreign", Severity::Info, self.ends.foreign, message, "record frame-pointer stacks (--call-graph fp)", "");
+    }
+}
+
+/// What the walk over the records could not use.
+pub(super) fn report_walk(container: &Container<'_>, walk: &Walk, recorder: &mut Recorder) {
+    let known = |kind: u32| {
+        (1..=KERNEL_TYPE_LAST).contains(&kind) || (USER_TYPE_START..=USER_TYPE_LAST).contains(&kind) || SIMPLEPERF_TYPES.contains(&kind)
+    };
+    for (kind, count) in walk.by_type.iter().filter(|(kind, _)| !known(**kind)) {
+        let message = format!("records of type {kind}, which this version does not know");
+        recorder.skip_many(&format!("perf_unknown_type_{kind}"), Severity::Info, *count, &message, "they were passed over", "");
+    }
+    let place = format!("record={}", walk.records);
+    if let Some(error) = &walk.inflate_error {
+        let message = format!("a compressed record could not be read: {error}");
+        recorder.artifact.status = "truncated".into();
+        recorder.skip("perf_bad_compression", Severity::Error, &message, "what came before was read; copy the file again", &place);
+    }
+    if walk.out_of_order > 0 {
+        let first = walk.first_out_of_order.map_or(String::new(), |no| format!("record={no}"));
+        let message = "records older than one that had been handed on";
+        recorder.skip_many("perf_out_of_order", Severity::Info, walk.out_of_order, message, "they were used where they stand", &first);
+    }
+    report_stop(container, walk, &place, recorder);
+}
+
+/// Where the walk stopped early, and what that leaves out.
+fn report_stop(container: &Container<'_>, walk: &Walk, place: &str, recorder: &mut Recorder) {
+    if let Some((offset, end)) = walk.stopped {
+        if container.data.get(offset..).is_some_and(|rest| rest.starts_with(b"[ perf record: ")) {
+            let message = "perf's own messages were written behind the records";
+            recorder.skip("perf_trailing_text", Severity::Info, message, "they were passed over", place);
+            return;
+        }
+        let at = container.data_offset.saturating_add(offset);
+        let missing = container.data.len().saturating_sub(offset);
+        let message = match end {
+            End::BadSize => format!("the record at byte {at} has no size: {missing} bytes from there on were not read"),
+            _ => format!("the file ends inside the record at byte {at}"),
+        };
+        recorder.artifact.status = "truncated".into();
+        recorder.skip("perf_truncated", Severity::Error, &message, "what came before was read; copy the file again", place);
+    }
+}
