@@ -7,14 +7,14 @@
 //! leaked) from one heap recording; these have no time cost and follow. Rows that together stay under one per cent of
 //! their resource are summed into one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::derive::classes::{Classes, Marks, site_of};
 use crate::derive::places::{Place, Places};
 use crate::error::Result;
-use crate::tables::{Event, Evidence, Hotspot, Tables, Text};
+use crate::tables::{Artifact, Event, Evidence, Hotspot, Tables, Text};
 use crate::wall::Shares;
 
 /// What stays as it is in a value of an anchor.
@@ -62,6 +62,30 @@ pub fn rank(tables: &mut Tables, shares: &Shares) -> Result<()> {
     Ok(())
 }
 
+/// Weight whose stacks may have lost the true caller: frame pointers through a libc leaf (rules.md finding 2).
+struct Doubts<'a> {
+    uncertain: BTreeSet<i32>,
+    artifact: &'a Artifact,
+}
+
+impl<'a> Doubts<'a> {
+    fn new(tables: &Tables, artifact: &'a Artifact) -> Doubts<'a> {
+        let uncertain = tables.stack_sites.iter().filter(|row| !row.caller_certain).map(|row| row.stack_id);
+        Doubts { uncertain: uncertain.collect(), artifact }
+    }
+
+    /// `weight` if the caller on this stack is in doubt, else 0.
+    fn weigh(&self, stack: Option<i32>, weight: i64) -> i64 {
+        let by_frame_pointers = matches!(self.artifact.unwinding.as_deref(), Some("fp" | "bpf"));
+        if by_frame_pointers && stack.is_some_and(|stack| self.uncertain.contains(&stack)) { weight } else { 0 }
+    }
+}
+
+/// What the row says where most of its weight is in doubt.
+fn doubt(in_doubt: i64, weight: i64) -> &'static str {
+    if in_doubt.saturating_mul(2) > weight { "; one caller may be missing (frame pointers)" } else { "" }
+}
+
 struct Row {
     hotspot: Hotspot,
     terms: Vec<(&'static str, i64, String)>,
@@ -83,11 +107,13 @@ pub fn primary_cpu_event(tables: &Tables) -> Option<&Event> {
 fn cpu_rows(tables: &Tables, places: &Places<'_>, shares: &Shares) -> Vec<Row> {
     let Some(event) = primary_cpu_event(tables) else { return Vec::new() };
     let Some(artifact) = tables.artifacts.get(event.artifact_id as usize) else { return Vec::new() };
-    let mut sums: BTreeMap<Place, (i64, i64)> = BTreeMap::new();
+    let doubts = Doubts::new(tables, artifact);
+    let mut sums: BTreeMap<Place, Sum> = BTreeMap::new();
     for cost in tables.stack_costs.iter().filter(|cost| cost.event_id == event.event_id) {
         let sum = sums.entry(places.of(cost.stack_id)).or_default();
         sum.0 = sum.0.saturating_add(cost.self_weight);
         sum.1 += cost.self_count;
+        sum.2 = sum.2.saturating_add(doubts.weigh(Some(cost.stack_id), cost.self_weight));
     }
     let whole = event.target_weight;
     let n_eff = event.n_eff.unwrap_or(event.target_n as f64);
@@ -95,10 +121,10 @@ fn cpu_rows(tables: &Tables, places: &Places<'_>, shares: &Shares) -> Vec<Row> {
     let (large, small): (Vec<_>, Vec<_>) = sums.into_iter().partition(|(_, sum)| sum.0 as f64 >= SMALL_SHARE * whole as f64);
     let mut rows: Vec<Row> = large
         .into_iter()
-        .map(|(place, (weight, n))| {
+        .map(|(place, (weight, n, in_doubt))| {
             let (value, value_lo) = (share(weight, whole), wilson_lower(share(weight, whole), n_eff));
             let anchor = format!("{base}{}", place.keys(&encode));
-            let detail = format!("{n} of {} samples of {}", event.target_n, event.name);
+            let detail = format!("{n} of {} samples of {}{}", event.target_n, event.name, doubt(in_doubt, weight));
             let hotspot = Hotspot {
                 rank: 0,
                 location: place.label().into(),
@@ -124,8 +150,11 @@ fn cpu_rows(tables: &Tables, places: &Places<'_>, shares: &Shares) -> Vec<Row> {
     rows
 }
 
+/// Weight, number, and the weight in doubt.
+type Sum = (i64, i64, i64);
+
 /// One row for what is too small to be named: the table still sums to the whole.
-fn small_row(small: &[(Place, (i64, i64))], whole: i64, event: &Event, base: &str) -> Row {
+fn small_row(small: &[(Place, Sum)], whole: i64, event: &Event, base: &str) -> Row {
     let weight: i64 = small.iter().map(|(_, sum)| sum.0).sum();
     let n: i64 = small.iter().map(|(_, sum)| sum.1).sum();
     let hotspot = Hotspot {
@@ -173,20 +202,22 @@ fn wait_rows(tables: &Tables, marks: &Marks, shares: &Shares) -> Vec<Row> {
         Some(row) => row.is_target && shares.counts(row.thread_id),
         None => true,
     };
-    let mut sums: BTreeMap<(Text, Option<i32>), (i64, i64)> = BTreeMap::new();
+    let doubts = Doubts::new(tables, artifact);
+    let mut sums: BTreeMap<(Text, Option<i32>), Sum> = BTreeMap::new();
     for wait in tables.waits.iter().filter(|wait| wait.artifact_id == artifact_id && wait.reason.as_ref() != "preempted") {
         if is_target(wait.thread_id) && wait.reason.as_ref() != "join" {
             let site = wait.stack_id.and_then(|stack| site_of(tables, marks, stack));
             let sum = sums.entry((wait.reason.clone(), site)).or_default();
             sum.0 = sum.0.saturating_add(wait.dur_ns);
             sum.1 += 1;
+            sum.2 = sum.2.saturating_add(doubts.weigh(wait.stack_id, wait.dur_ns));
         }
     }
     let total: i64 = sums.values().map(|sum| sum.0).fold(0, i64::saturating_add);
     let whole = shares.worker_window_ns.filter(|_| shares.waits_from.is_some()).unwrap_or(total);
     let base = format!("{}#sum=waits.dur_ns", encode(&artifact.path));
     let mut rows = Vec::new();
-    for ((reason, site), (weight, n)) in sums {
+    for ((reason, site), (weight, n, in_doubt)) in sums {
         let value = share(weight, whole);
         if value < SMALL_SHARE {
             continue;
@@ -211,7 +242,7 @@ fn wait_rows(tables: &Tables, marks: &Marks, shares: &Shares) -> Vec<Row> {
             category: wait_category(&reason).into(),
             artifact_id,
             anchor: anchor.clone().into(),
-            detail: format!("{n} waits, {:.3} s of {:.3} s", weight as f64 / 1e9, whole as f64 / 1e9).into(),
+            detail: format!("{n} waits, {:.3} s of {:.3} s{}", weight as f64 / 1e9, whole as f64 / 1e9, doubt(in_doubt, weight)).into(),
         };
         rows.push(Row { hotspot, terms: vec![("part", weight, anchor)] });
     }
