@@ -31,5 +31,5 @@ table!("thread_states", "What one thread did in the recorded window; the parts s
     other_ns: i64, "ns", "Blocked for any other reason (condvar, join, poll, pipe, network, ...)";
     unknown_ns: i64, "ns", "Time at the edges for which no state is known";
     switches: i64, "count", "Times it left the CPU";
-    role: Text, "text", "worker, joiner (main thread waiting for the others), idle (never did work) or helper";
+    role: Text, "text", "worker, joiner (main thread waiting for the others) or idle (never did work)";
 });
