@@ -195,11 +195,19 @@ impl Sched {
         }
     }
 
+    /// SWITCH in, which comes right behind the sched_switch of the same switch where that shows this side.
+    pub fn switch_in_record(&mut self, thread: i32, ts: i64, record_no: i64) {
+        let came = self.tracks.get(&thread).is_some_and(|track| matches!(track.state, State::Running));
+        if !came {
+            self.switch_in(thread, ts, record_no);
+        }
+    }
+
     /// The thread gets a CPU.
-    pub fn switch_in(&mut self, thread: i32, ts: i64, record_no: i64) {
+    fn switch_in(&mut self, thread: i32, ts: i64, record_no: i64) {
         let mut track = self.take(thread, ts);
         match track.state {
-            // It left without being seen, or this is the second record of the same switch.
+            // It left without being seen.
             State::Running => {
                 if self.sight == Sight::Both && ts > track.mark {
                     self.waits.unmatched(record_no);
@@ -430,5 +438,28 @@ mod tests {
         let recorder = rows(sched);
         assert_eq!(waits(&recorder), [(10, 20, None, true), (50, 10, None, false)]);
         assert_eq!(states(&recorder), [[70, 40, 0, 30, 0]]);
+    }
+
+    // By hand: SWITCH records (--switch-events) come a moment after the sched_switch that they repeat, and alone where
+    // the thread came back from an idle CPU.
+    #[test]
+    fn switch_records_fill_in_what_tracepoints_do_not_show() {
+        let mut sched = Sched::new(Sight::Both);
+        sched.tick(0);
+        sched.exec(0, 0);
+        sched.switch(&switch(0, 'S', -1), 10, None, 1);
+        sched.switch_out_record(0, 11, false, 2);
+        sched.wakeup(0, 30, Wake::unseen(30), 3);
+        sched.switch_in_record(0, 35, 4);
+        sched.switch(&switch(0, 'R', 1), 40, None, 5);
+        sched.switch_out_record(0, 41, true, 6);
+        sched.switch_in_record(1, 42, 7);
+        sched.switch(&switch(1, 'S', 0), 50, None, 8);
+        sched.switch_in_record(0, 51, 9);
+        sched.exit(0, 60);
+        let recorder = rows(sched);
+        assert_eq!(states(&recorder)[0], [60, 25, 15, 20, 0]);
+        let closed: Vec<Row> = waits(&recorder).into_iter().filter(|(_, _, _, clipped)| !clipped).collect();
+        assert_eq!(closed, [(10, 20, Some(5), false), (40, 10, None, false)]);
     }
 }

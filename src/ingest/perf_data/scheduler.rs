@@ -81,7 +81,7 @@ impl Import<'_, '_> {
         let thread = thread.filter(|thread| self.is_tracked(*thread));
         if let (Some(sched), Some(thread), Some(time)) = (&mut self.sched, thread, time_of(record)) {
             if record.misc & PERF_RECORD_MISC_SWITCH_OUT == 0 {
-                sched.switch_in(thread, time, record.no);
+                sched.switch_in_record(thread, time, record.no);
             } else {
                 sched.switch_out_record(thread, time, record.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT != 0, record.no);
             }
