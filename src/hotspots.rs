@@ -155,8 +155,8 @@ type Sum = (i64, i64, i64);
 
 /// One row for what is too small to be named: the table still sums to the whole.
 fn small_row(small: &[(Place, Sum)], whole: i64, event: &Event, base: &str) -> Row {
-    let weight: i64 = small.iter().map(|(_, sum)| sum.0).sum();
-    let n: i64 = small.iter().map(|(_, sum)| sum.1).sum();
+    let weight = small.iter().fold(0_i64, |all, (_, sum)| all.saturating_add(sum.0));
+    let n = small.iter().fold(0_i64, |all, (_, sum)| all.saturating_add(sum.1));
     let hotspot = Hotspot {
         rank: 0,
         location: format!("{} smaller places", small.len()).into(),

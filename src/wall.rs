@@ -39,8 +39,8 @@ impl Shares {
         }
         if let Some(states) = states(tables) {
             let workers: Vec<&ThreadState> = states.iter().copied().filter(|state| state.role.as_ref() == "worker").collect();
-            let window: i64 = workers.iter().map(|state| state.window_ns).sum();
-            let unknown: i64 = workers.iter().map(|state| state.unknown_ns).sum();
+            let window = total(&workers, |state| state.window_ns);
+            let unknown = total(&workers, |state| state.unknown_ns);
             if unknown as f64 > UNKNOWN_SHARE_MAX * window as f64 {
                 return shares.aggregated(tables);
             }
@@ -48,7 +48,7 @@ impl Shares {
             shares.worker_window_ns = Some(window).filter(|window| *window > 0);
             shares.workers = workers.iter().map(|state| state.thread_id).collect();
             if shares.cpu.is_none() && window > 0 {
-                let on_cpu: i64 = workers.iter().map(|state| state.on_cpu_ns).sum();
+                let on_cpu = total(&workers, |state| state.on_cpu_ns);
                 shares.cpu = Some((on_cpu as f64 / window as f64).min(1.0));
             }
             return shares;
@@ -76,6 +76,11 @@ pub fn bare(tables: &Tables) -> Option<&Execution> {
 
 fn cpu_ns(row: &Execution) -> Option<i64> {
     row.user_ns?.checked_add(row.system_ns?)
+}
+
+/// One column over several threads. Times come from files: a sum that leaves the range of i64 stays at its end.
+fn total(states: &[&ThreadState], get: impl Fn(&ThreadState) -> i64) -> i64 {
+    states.iter().fold(0, |sum, state| sum.saturating_add(get(state)))
 }
 
 /// Thread states of the target in the artifact with the longest windows.
@@ -116,7 +121,7 @@ pub fn line(tables: &Tables, shares: &Shares) -> Line {
             if user.saturating_add(system) > wall {
                 return Line::Unknown(format!(
                     "{:.2} s of CPU in {:.2} s of wall clock on several threads; record sched:sched_switch to split it",
-                    (user + system) as f64 / 1e9,
+                    user.saturating_add(system) as f64 / 1e9,
                     wall as f64 / 1e9
                 ));
             }
@@ -150,12 +155,10 @@ fn from_states(states: &[&ThreadState], path: &str) -> Line {
         ("waiting for something else", "other_ns", |state| state.other_ns),
         ("unknown", "unknown_ns", |state| state.unknown_ns),
     ];
-    let part = |(name, column, get): Column| {
-        (name.to_owned(), workers.iter().map(|state| get(state)).sum(), format!("{path}#sum=thread_states.{column}{role}"))
-    };
+    let part = |(name, column, get): Column| (name.to_owned(), total(&workers, get), format!("{path}#sum=thread_states.{column}{role}"));
     let parts = columns.into_iter().map(part).collect();
     Line::Known {
-        wall_ns: workers.iter().map(|state| state.window_ns).sum(),
+        wall_ns: total(&workers, |state| state.window_ns),
         threads: workers.len(),
         source: format!("{path}#sum=thread_states.window_ns{role}"),
         parts,

@@ -22,7 +22,7 @@ pub fn fit(tables: &mut Tables) {
 
 fn trend(points: &[MemoryPoint]) -> Option<SeriesTrend> {
     let (first, last) = (points.first()?, points.last()?);
-    let from = first.ts_ns + (last.ts_ns - first.ts_ns) / 3;
+    let from = first.ts_ns.saturating_add(last.ts_ns.saturating_sub(first.ts_ns) / 3);
     let used: Vec<(f64, f64)> =
         points.iter().filter(|point| point.ts_ns >= from).map(|point| (point.ts_ns as f64 / 1e9, point.rss_bytes as f64)).collect();
     let step = used.len().div_ceil(POINTS_MAX).max(1);

@@ -179,14 +179,10 @@ fn read_one(name: &str, path: &Path, library: &Library, options: &ImportOptions)
             }
         }
     }
-    if recorder.artifact.status.as_ref() == "complete" && recorder.artifact.skipped > 0 {
-        recorder.artifact.status = Arc::from("partial");
-    }
-    let finished = recorder.finish();
+    // What was skipped is counted when the recorder is finished.
+    let mut finished = recorder.finish();
     if finished.artifact.status.as_ref() == "complete" && finished.artifact.skipped > 0 {
-        let mut partial = finished;
-        partial.artifact.status = Arc::from("partial");
-        return partial;
+        finished.artifact.status = Arc::from("partial");
     }
     finished
 }
