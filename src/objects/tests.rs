@@ -47,7 +47,7 @@ impl Made {
 
 fn library(symbol_dirs: &[&Path], debug_dirs: &[&Path]) -> Library {
     let paths = |dirs: &[&Path]| dirs.iter().map(|dir| dir.to_path_buf()).collect();
-    Library::open(&Roots { symbol_dirs: paths(symbol_dirs), debug_dirs: paths(debug_dirs), recorded_paths: false })
+    Library::open(&Roots { symbol_dirs: paths(symbol_dirs), debug_dirs: paths(debug_dirs), ..Roots::default() })
 }
 
 fn label(elf: &Option<std::sync::Arc<Elf>>) -> Option<&str> {
@@ -97,6 +97,39 @@ fn debug_roots_are_asked_by_build_id_and_by_debuglink() {
         assert_eq!(label(&found.names), Some(want));
         assert_eq!(label(&found.image), Some("bare"));
     }
+}
+
+#[test]
+fn recorded_paths_are_looked_up_below_the_other_root() {
+    let Some(made) = Made::new() else { return };
+    let debug = made.debug_path();
+    let root = made.dir_with("root", &[("bare", "opt/app/bare"), ("full.debug", &format!("usr/lib/debug/{debug}"))]);
+    std::os::unix::fs::symlink("/opt/app", root.join("current")).unwrap();
+    std::os::unix::fs::symlink(made.made("full"), root.join("opt/app/leads-out")).unwrap();
+    let open = |sysroots: &[&PathBuf], maps: &[(&str, &PathBuf)]| {
+        Library::open(&Roots {
+            sysroots: sysroots.iter().map(|root| root.to_path_buf()).collect(),
+            path_maps: maps.iter().map(|(from, to)| (from.to_string(), to.to_path_buf())).collect(),
+            ..Roots::default()
+        })
+    };
+    let sysroot = open(&[&root], &[]);
+    for path in ["/opt/app/bare", "/current/bare", "/opt/app/bare (deleted)", "/proc/7/root/opt/app/bare", "/../opt/app/bare"] {
+        let found = sysroot.find(path, Some(&made.id));
+        assert_eq!(label(&found.names), Some(debug.as_str()), "{path}");
+        assert!(found.image.is_some() && found.doubt.is_none(), "{path}");
+    }
+    // A link out of the root, `..`, and another build.
+    assert!(sysroot.find("/opt/app/leads-out", Some(&made.id)).image.is_none());
+    assert!(sysroot.find("/../made/full", Some(&made.id)).image.is_none());
+    let other = sysroot.find("/opt/app/bare", Some("00112233445566778899aabbccddeeff00112233"));
+    assert!(other.image.is_none() && other.tried.iter().any(|tried| tried.contains("another build")), "{:?}", other.tried);
+    // Without a build-id the user's word counts, with a doubt.
+    let unknown = sysroot.find("/opt/app/bare", None);
+    assert!(unknown.image.is_some() && unknown.doubt.is_some());
+    let map = open(&[], &[("/srv", &made.made("none")), ("/container/app", &root.join("opt/app"))]);
+    assert!(map.find("/container/app/bare", Some(&made.id)).image.is_some());
+    assert!(map.find("/container/application/bare", Some(&made.id)).image.is_none());
 }
 
 #[test]

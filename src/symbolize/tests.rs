@@ -270,3 +270,94 @@ fn given_names_are_demangled_and_joined() {
     let ids: Vec<Option<i32>> = tables.frames.iter().map(|row| row.function_id).collect();
     assert_eq!(ids, [Some(0), Some(0), Some(1)]);
 }
+
+/// A process with generated code at these addresses, one sample each.
+fn generated(pid: i32, addresses: &[i64]) -> Tables {
+    let mut tables = tables(dso(0, &format!("/tmp/perf-{pid}.map"), None, "jit"), addresses);
+    tables.mappings.push(Mapping {
+        artifact_id: 0,
+        process_id: Some(0),
+        start_avma: 0x1000,
+        end_avma: 0x9000,
+        file_offset: 0,
+        dso_id: 0,
+        ts_ns: None,
+    });
+    tables
+}
+
+fn jit_library(dir: &Path) -> Library {
+    Library::open(&Roots { jit_dirs: vec![dir.to_path_buf()], ..Roots::default() })
+}
+
+fn leaf(tables: &Tables, sample: usize) -> String {
+    stack_of(tables, sample)[0].0.clone()
+}
+
+#[test]
+fn generated_code_is_named_from_its_own_perf_map() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("perf-42.map"), "1000 100 LazyCompile:*fib a.js:3\n1100 10 _Z3fooi\n").unwrap();
+    std::fs::write(dir.path().join("perf-43.map"), "1000 1000 other\n").unwrap();
+    let library = jit_library(dir.path());
+    let mut tables = generated(42, &[0x1010, 0x1105, 0x1200]);
+    symbolize(&mut tables, &library);
+    assert_eq!([0, 1, 2].map(|at| leaf(&tables, at)), ["LazyCompile:*fib a.js:3", "foo(int)", "[unknown]"]);
+    assert_eq!(tables.dsos[0].symbol_source.as_deref(), Some("perf-42.map"));
+    let notes: Vec<(&str, i64)> = tables.diagnostics.iter().map(|row| (row.kind.as_ref(), row.count)).collect();
+    assert_eq!(notes, [("jit_symbols_missing", 1)]);
+    // Another process: nothing is guessed while two maps could be it.
+    let mut other = generated(44, &[0x1010]);
+    symbolize(&mut other, &library);
+    assert_eq!(leaf(&other, 0), "[unknown]");
+    std::fs::remove_file(dir.path().join("perf-43.map")).unwrap();
+    let mut only = generated(44, &[0x1010]);
+    symbolize(&mut only, &jit_library(dir.path()));
+    assert_eq!(leaf(&only, 0), "LazyCompile:*fib a.js:3");
+    assert!(only.diagnostics.iter().any(|row| row.kind.as_ref() == "jit_file_by_guess"));
+}
+
+#[test]
+fn code_that_moved_is_named_by_the_time_of_the_sample() {
+    let dir = tempfile::tempdir().unwrap();
+    // Header; alpha at 0x1000 from 100 on, beta there from 200 on (jitdump-specification.txt).
+    let mut dump: Vec<u8> = Vec::new();
+    for word in [0x4A69_5444_u32, 1, 40, 62, 0, 77] {
+        dump.extend(word.to_le_bytes());
+    }
+    dump.extend([0; 16]);
+    for (time, name) in [(100_u64, "alpha\0"), (200, "beta\0\0")] {
+        dump.extend([0, 0, 0, 0, 16 + 8 + 32 + 6, 0, 0, 0]);
+        dump.extend(time.to_le_bytes());
+        dump.extend([77, 0, 0, 0, 77, 0, 0, 0]);
+        for long in [0x1000_u64, 0x1000, 0x40, time] {
+            dump.extend(long.to_le_bytes());
+        }
+        dump.extend(name.as_bytes());
+    }
+    std::fs::write(dir.path().join("jit-7.dump"), &dump).unwrap();
+    let tables_at = |clock: &str| {
+        let mut tables = generated(42, &[0x1010, 0x2000]);
+        // The program mapped its dump, under the pid of its container.
+        tables.dsos.push(dso(1, "/app/jit-7.dump", None, "user"));
+        tables.mappings.push(Mapping { dso_id: 1, ..tables.mappings[0].clone() });
+        let artifact = crate::emit::sample().tables.artifacts[0].clone();
+        tables.artifacts.push(crate::tables::Artifact { artifact_id: 0, clock: Some(clock.into()), ..artifact });
+        // 0x2000 called from 0x1010, at three times.
+        tables.stacks[1].parent_stack_id = Some(0);
+        tables.stacks[1].depth = 1;
+        tables.samples.truncate(1);
+        tables.samples[0].stack_id = Some(1).into();
+        for (time, at) in [(150, 0), (200, 1), (250, 2)] {
+            if at > 0 {
+                tables.samples.push(tables.samples[0].clone());
+            }
+            tables.samples[at].ts_ns = Maybe64::from(Some(time));
+        }
+        symbolize(&mut tables, &jit_library(dir.path()));
+        [0, 1, 2].map(|sample| stack_of(&tables, sample).into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(" < "))
+    };
+    assert_eq!(tables_at("monotonic"), ["[unknown] < alpha", "[unknown] < beta", "[unknown] < beta"]);
+    // Another clock: its times cannot be compared, the newest description holds.
+    assert_eq!(tables_at("perf"), ["[unknown] < beta"; 3]);
+}
