@@ -32,7 +32,8 @@ pub struct Args {
     /// Replace a run directory that holds the run of other recordings
     #[arg(long)]
     force: bool,
-    /// Look here for programs and libraries with symbols (build-ids are checked); may be repeated
+    /// Look here for programs and libraries with symbols (build-ids are checked), or in a tarball of `perf archive`; may
+    /// be repeated
     #[arg(long, value_name = "DIR")]
     symbol_dir: Vec<PathBuf>,
     /// Look here for separate debug files, laid out like /usr/lib/debug; may be repeated
@@ -145,15 +146,13 @@ fn resolve(args: Args) -> Result<Job> {
     };
     let of = |option: &'static str, dirs: &[PathBuf]| dirs.iter().map(|dir| (option, dir.clone())).collect::<Vec<_>>();
     let targets: Vec<PathBuf> = args.path_map.iter().map(|(_, to)| to.clone()).collect();
-    let given = [
-        of("--symbol-dir", &args.symbol_dir),
-        of("--debug-dir", &args.debug_dir),
-        of("--sysroot", &args.sysroot),
-        of("--jit-dir", &args.jit_dir),
-        of("--path-map", &targets),
-    ];
+    let given =
+        [of("--debug-dir", &args.debug_dir), of("--sysroot", &args.sysroot), of("--jit-dir", &args.jit_dir), of("--path-map", &targets)];
     if let Some((option, path)) = given.concat().into_iter().find(|(_, path)| !path.is_dir()) {
         return Err(Error::Request(format!("{option} {}: there is no such directory", path.display())));
+    }
+    if let Some(path) = args.symbol_dir.iter().find(|path| !path.exists()) {
+        return Err(Error::Request(format!("--symbol-dir {}: there is no such directory or archive", path.display())));
     }
     Ok(Job {
         request: AnalyzeRequest {

@@ -9,7 +9,7 @@ use super::index::{Candidate, Index};
 use super::jit::JitFile;
 use super::kallsyms::{Kallsyms, KernelId};
 use super::unwind::Table;
-use super::{Roots, base_name, build_id, is_pseudo};
+use super::{Roots, base_name, below, build_id, is_pseudo};
 
 /// All object files that can be found. Cheap to clone, safe to share between threads; files are opened when first
 /// asked for and parsed once.
@@ -108,19 +108,66 @@ impl Library {
         maps.next().filter(|_| maps.next().is_none())
     }
 
-    /// The .dwo files of split DWARF with this file name.
-    pub(super) fn dwo(&self, name: &str) -> Vec<Arc<Elf>> {
-        let candidates = self.0.index.by_name.get(base_name(name)).map_or(&[][..], Vec::as_slice);
+    /// The parts that split DWARF moved out of `elf`: `name` and `dir` are what its skeleton says of where the compiler
+    /// put the .dwo file. Looked for by file name in the symbol directories, beside `elf`, and below the sysroots and
+    /// path maps. Which of them is right, its id tells.
+    pub(super) fn dwo(&self, elf: &Elf, dir: &str, name: &str) -> Vec<Arc<Elf>> {
+        let mut found = self.dwos_named(base_name(name));
+        let beside = elf.path.parent().unwrap_or(Path::new(""));
+        let mut places = vec![beside.join(base_name(name))];
+        if !name.starts_with('/') {
+            places.extend(below::resolve(beside, Path::new(name)));
+        }
+        let whole = Path::new(dir).join(name);
+        places.extend(self.0.roots.places(&whole.to_string_lossy()));
+        found.extend(places.iter().filter_map(|place| dwo_at(place)));
+        found
+    }
+
+    /// The packages (.dwp) that the .dwo parts of `elf` may have been put into.
+    pub(super) fn packages(&self, elf: &Elf) -> Vec<Arc<Elf>> {
+        let name = base_name(&elf.label);
+        let name = super::SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+        let stem = name.strip_suffix(".debug").unwrap_or(name);
+        let names = [format!("{name}.dwp"), format!("{stem}.dwp")];
+        let mut found: Vec<Arc<Elf>> = names.iter().flat_map(|name| self.dwos_named(name)).collect();
+        let beside = elf.path.parent().unwrap_or(Path::new(""));
+        found.extend(names.iter().filter_map(|name| dwo_at(&beside.join(name))));
+        found
+    }
+
+    fn dwos_named(&self, name: &str) -> Vec<Arc<Elf>> {
+        let candidates = self.0.index.by_name.get(name).map_or(&[][..], Vec::as_slice);
         candidates.iter().filter(|candidate| candidate.summary.is_dwo).filter_map(|candidate| candidate.open()).collect()
     }
 
-    /// A file by build-id alone: what dwz moved common debug information to.
-    pub(super) fn by_build_id(&self, id: &str) -> Option<Arc<Elf>> {
+    /// What dwz moved out of `elf`: by build-id in the symbol directories and debug roots, then where its link says,
+    /// with that build-id.
+    pub(super) fn supplement(&self, elf: &Elf) -> Option<Arc<Elf>> {
+        let (link, id) = elf.summary.altlink.as_ref()?;
         let mut search = Search::new(&self.0, "");
         search.symbol_dirs(id);
         search.debug_dirs(id);
+        if search.names.is_none() {
+            let mut places = self.0.roots.places(link);
+            let below_root = below::rest(link, "/usr/lib/debug").unwrap_or("").trim_start_matches('/');
+            if !below_root.is_empty() {
+                places.extend(self.0.debug_dirs.iter().filter_map(|dir| below::resolve(dir, Path::new(below_root))));
+            }
+            if let Some(beside) = elf.path.parent().filter(|_| !link.starts_with('/')) {
+                places.push(beside.join(base_name(link)));
+            }
+            let same = |candidate: &Candidate| candidate.summary.build_id.as_ref() == Some(id);
+            let found = places.iter().filter_map(|place| Candidate::at(place, link.clone())).find(same);
+            search.names = found.map(Arc::new);
+        }
         search.names.and_then(|candidate| candidate.open())
     }
+}
+
+fn dwo_at(place: &Path) -> Option<Arc<Elf>> {
+    let candidate = Candidate::at(place, place.file_name()?.to_string_lossy().into_owned())?;
+    candidate.open().filter(|elf| elf.summary.is_dwo)
 }
 
 /// One search for one dso.

@@ -2,10 +2,12 @@
 //! `addr2line` and `framehop`; a leaf that both ingest (unwinding) and symbolize (names) use.
 //!
 //! Nothing is ever taken from a file whose build-id differs from the one recorded, nor from the local kernel. A file
-//! is known by what is in it, not by its name: ELF files and kallsyms texts, plain or compressed with zstd or gzip.
+//! is known by what is in it, not by its name: ELF files, kallsyms texts and tarballs of them, plain or compressed with
+//! zstd, gzip, xz or bzip2. Names of code that JIT compilers made lie in `perf-PID.map` and `jit-PID.dump` (`jit`).
 //!
 //! Where a dso's files are looked for, in this order; what was tried is kept for messages ([`Found::tried`]):
-//! 1. the symbol directories, by build-id (any layout: flat, a sysroot, `perf archive`, `.build-id/ab/cdef.debug`);
+//! 1. the symbol directories, by build-id (any layout: flat, a sysroot, `perf archive` or its tarball, a debuginfod
+//!    cache, `.build-id/ab/cdef.debug`);
 //! 2. the path that was recorded: rewritten by the path maps, below the sysroots, then on this machine where the user
 //!    allowed that; always with an equal build-id, and below the directories given only (see `below`);
 //! 3. the debug roots: `.build-id/ab/cdef.debug`, then `.gnu_debuglink` (equal build-id, or equal CRC where the debug
@@ -15,8 +17,9 @@
 //!    one of the same base name in a symbol directory, and the doubt is reported.
 //!
 //! For one build-id two files matter and are kept apart: the *image* (it has the code, `.eh_frame` and true program
-//! headers) and the *names* (the better of full DWARF > `.symtab` > `.dynsym`).
+//! headers) and the *names* (the better of full DWARF > `.symtab` > `.gnu_debugdata` > `.dynsym`).
 
+mod archive;
 mod below;
 mod build_id;
 mod bytes;
@@ -38,13 +41,13 @@ pub use elf::{Elf, Quality};
 pub use kallsyms::{Kallsyms, KernelId};
 pub use library::{Found, Library};
 pub use lines::{Chain, Place, chains};
-pub use symbols::{Symbol, SymbolTable};
+pub use symbols::{Symbol, SymbolTable, address_of};
 
 /// Where object files may be looked for.
 #[derive(Debug, Clone, Default)]
 pub struct Roots {
     /// Directories the user gave, or the documented ones beside the recording (`symbols/` in the input directory and
-    /// beside it): every file in them is looked at, `.zst` and `.gz` included.
+    /// beside it), or tarballs of one: every file in them is looked at, compressed ones included.
     pub symbol_dirs: Vec<PathBuf>,
     /// Documented debug roots with `.build-id/ab/cdef.debug` below (`/usr/lib/debug`), used by build-id only.
     pub debug_dirs: Vec<PathBuf>,
@@ -84,6 +87,9 @@ pub fn is_pseudo(path: &str) -> bool {
             .iter()
             .any(|prefix| path.starts_with(prefix))
 }
+
+/// What compression adds to a file's name.
+const SUFFIXES: [&str; 4] = [".zst", ".gz", ".xz", ".bz2"];
 
 /// The last part of a path.
 fn base_name(path: &str) -> &str {

@@ -34,12 +34,18 @@ pub fn name(tables: &mut Tables, library: &Library) -> Vec<(usize, Note)> {
             files.into_iter().filter_map(|file| Some((file, jit::read(file, &addresses)?))).collect();
         for (file, timeline) in &timelines {
             if let Some(problem) = &timeline.damaged {
-                notes.push((code.dso, note("jit_file_damaged", "warn", 1, format!("{}: {problem}", file.label), "what came before was used")));
+                notes.push((
+                    code.dso,
+                    note("jit_file_damaged", "warn", 1, format!("{}: {problem}", file.label), "what came before was used"),
+                ));
             }
         }
         let unnamed = write(code, &timelines, tables, &mut variants);
         if let (Some(doubt), true) = (doubt, unnamed < addresses.len()) {
-            notes.push((code.dso, note("jit_file_by_guess", "warn", addresses.len() as i64, doubt, "give the file of this process the name perf-PID.map")));
+            notes.push((
+                code.dso,
+                note("jit_file_by_guess", "warn", addresses.len() as i64, doubt, "give the file of this process the name perf-PID.map"),
+            ));
         }
         if unnamed > 0 {
             notes.push((code.dso, missing(code, unnamed, &timelines)));
@@ -110,7 +116,10 @@ fn files<'a>(code: &Generated, processes: usize, tables: &Tables, library: &'a L
         && processes == 1
         && let Some(file) = library.only_perf_map()
     {
-        let doubt = format!("{} was used for process {}: the only perf map that is there, of the only process with generated code", file.label, code.pid);
+        let doubt = format!(
+            "{} was used for process {}: the only perf map that is there, of the only process with generated code",
+            file.label, code.pid
+        );
         return (vec![file], Some(doubt));
     }
     (files, None)
@@ -180,8 +189,7 @@ fn pieces<'a>(at: usize, timelines: &'a [(&JitFile, Timeline)], is_monotonic: bo
 
 /// Whether the recordings that map the dso all have the clock of a jitdump.
 fn is_monotonic(dso: usize, tables: &Tables) -> bool {
-    let artifacts: BTreeSet<i32> =
-        tables.mappings.iter().filter(|map| map.dso_id as usize == dso).map(|map| map.artifact_id).collect();
+    let artifacts: BTreeSet<i32> = tables.mappings.iter().filter(|map| map.dso_id as usize == dso).map(|map| map.artifact_id).collect();
     let clock = |id: &i32| tables.artifacts.iter().find(|row| row.artifact_id == *id).and_then(|row| row.clock.as_deref());
     !artifacts.is_empty() && artifacts.iter().all(|id| clock(id) == Some("monotonic"))
 }

@@ -8,9 +8,11 @@ mod commands;
 mod degraded;
 mod determinism;
 mod matrix;
+mod names;
 mod parity;
 mod peers;
 mod removal;
+mod run_tables;
 mod support;
 mod tidy;
 
@@ -20,6 +22,7 @@ fn main() {
     trials.extend(matrix::trials());
     trials.extend(removal::trials());
     trials.extend(peers::trials());
+    trials.extend(names::trials());
     trials.extend(anchors::trials());
     trials.extend(parity::trials());
     trials.extend(determinism::trials());

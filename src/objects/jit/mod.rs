@@ -112,7 +112,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// Whose code a file describes, by its name: (`perf-` or `jit-`, pid).
 pub fn pid_of(name: &str) -> Option<(&'static str, i32)> {
-    let name = [".zst", ".gz", ".xz"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+    let name = super::SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
     let (kind, rest) = match (name.strip_prefix("perf-"), name.strip_prefix("jit-")) {
         (Some(rest), _) => ("perf-", rest.strip_suffix(".map")?),
         (_, Some(rest)) => ("jit-", rest.strip_suffix(".dump")?),

@@ -9,7 +9,8 @@ fn names(timeline: &Timeline) -> Vec<Vec<(u64, Option<&str>)>> {
 
 #[test]
 fn a_perf_map_names_its_ranges_and_later_lines_win() {
-    let map = b"7f0000001000 40 first\n0x7f0000001040 0x10 with blanks in it (A::B) \r\nnonsense\n7f0000002000 zz bad\n7f0000001020 40 newer\n\
+    let map =
+        b"7f0000001000 40 first\n0x7f0000001040 0x10 with blanks in it (A::B) \r\nnonsense\n7f0000002000 zz bad\n7f0000001020 40 newer\n\
                 ffffffffffffffff ffffffffffffffff end\n7f0000003000 10 \n";
     let addresses = [0x7f00_0000_0fff, 0x7f00_0000_1000, 0x7f00_0000_1020, 0x7f00_0000_1045, 0x7f00_0000_1060, 0x7f00_0000_3004];
     let timeline = perf_map::read(map, &addresses);
@@ -93,7 +94,8 @@ fn a_jitdump_tells_what_was_where_and_when() {
         assert_eq!(all[2], [(20, Some("beta"))]);
         assert_eq!(all[3], [(30, Some("alpha"))]);
         assert!(all[4].is_empty());
-        let line = |at: usize, address: u64| timeline.last(at).and_then(|piece| piece.line(address)).map(|(file, line)| (file.to_string(), line));
+        let line =
+            |at: usize, address: u64| timeline.last(at).and_then(|piece| piece.line(address)).map(|(file, line)| (file.to_string(), line));
         assert_eq!(line(1, 0x1018), Some(("a.js".to_owned(), 4)));
         assert_eq!(line(3, 0x3004), Some(("a.js".to_owned(), 3)), "lines move with the code");
         assert_eq!(line(2, 0x2000), None);
