@@ -9,7 +9,7 @@
 #   symbols/            what names it: the program, its debug files (zstd)
 #   self.txt            perf report: self period per (dso, symbol)
 #   script.txt.zst      perf script: every sample with its physical frames
-#   inline.txt.zst      addr2line -i for every address of the program on a stack
+#   inline.txt.zst      addr2line -i (LLVM's for clang and C++) for every address of the program on a stack
 #   commands.txt        the commands that made all of this
 #
 # C++ and Rust names in the truth files were demangled by c++filt. Run as root, with an empty environment. Variables:
@@ -30,7 +30,8 @@ need gcc gcc
 need g++ g++
 need clang clang
 need rustc rustc
-need dwp binutils
+need llvm-dwp llvm
+need llvm-addr2line llvm
 need perf linux-perf
 need zstd zstd
 need python3 python3
@@ -63,7 +64,7 @@ build() { # CASE
     case $1 in
     c-pie | c-dwarf | sysroot) does gcc $flags -o hot "$src/hot.c" ;;
     c-nopie) does gcc $flags -no-pie -o hot "$src/hot.c" ;;
-    c-static) does gcc $flags -static -o hot "$src/hot.c" && does objcopy --strip-unneeded --keep-section='.debug_*' hot ;;
+    c-static) does gcc $flags -static -o hot "$src/hot.c" ;;
     c-clang) does clang $flags -gdwarf-5 -o hot "$src/hot.c" ;;
     cpp-gz | cpp-dwarf) does g++ $flags -gz=zlib -o hot "$src/hot.cpp" ;;
     rust) does "$rustc" --edition 2024 -O -g -C panic=abort -C lto=fat -C force-frame-pointers=yes \
@@ -79,7 +80,8 @@ build() { # CASE
         for file in hot twin; do objcopy -O binary --only-section=.text $file $file.text; done
         cmp hot.text twin.text
         # The path of the compiler's directory was mapped away.
-        [ "$1" = split-dwo ] || does dwp hot.dwo -o hot.dwp ;;
+        # (dwp of binutils knows DWARF 4 only.)
+        [ "$1" = split-dwo ] || does llvm-dwp hot.dwo -o hot.dwp ;;
     debuglink)
         does gcc $flags -Wl,--build-id=none -o hot "$src/hot.c"
         does objcopy --only-keep-debug hot hot.debug
@@ -118,7 +120,7 @@ collect() { # CASE
     cp $program $extra symbols/
 }
 
-pid_of() { perf script -i perf.data -F comm,pid 2>/dev/null | awk -v name="$1" '$1 == name {print $2; exit}'; }
+pid_of() { perf script -i perf.data -F comm,pid 2>/dev/null | awk -v name="$1" '$1 == name && !n++ {print $2}'; }
 
 # perf looks for the programs at their recorded paths; those of another root are put there, for its eyes only.
 # (With --symfs it would not name the kernel.)
@@ -151,8 +153,16 @@ truth() { # CASE
         perf script -i $data -F ip,dso 2>/dev/null > raw.txt
     }
     python3 "$src/addresses.py" raw.txt "$program" "$program" > addresses.txt
-    printf 'addr2line -i -f -C -a -e %s < addresses.txt\n' "$elf" >> commands.txt
-    addr2line -i -f -C -a -e "$elf" < addresses.txt > inline.txt
+    # addr2line of binutils 2.40 loses the innermost function where its code is in several pieces (clang), and names it
+    # after the symbol where it has no linkage name (C++): there LLVM's is asked.
+    case $1 in
+    c-clang | cpp-*)
+        printf 'llvm-addr2line -i -f -a -e %s < addresses.txt | c++filt\n' "$elf" >> commands.txt
+        llvm-addr2line -i -f -a -e "$elf" < addresses.txt | c++filt > inline.txt ;;
+    *)
+        printf 'addr2line -i -f -C -a -e %s < addresses.txt\n' "$elf" >> commands.txt
+        addr2line -i -f -C -a -e "$elf" < addresses.txt > inline.txt ;;
+    esac
     [ "$1" != jit-map ] || rm -f /tmp/"$(basename perf-*.map)"
 }
 

@@ -59,11 +59,13 @@ fn is_rust(name: &str) -> bool {
     if is_v0(name) {
         return true;
     }
-    // `_ZN...17h0123456789abcdefE`, and what LLVM appends to it.
+    // `_ZN...17h0123456789abcdefE`, and what LLVM appends to it behind a dot. Dots may be in the path itself:
+    // `_ZN67_$LT$a..B$u20$as$u20$c..D$GT$4step17h...E`.
     let Some(rest) = name.strip_prefix("_ZN").or_else(|| name.strip_prefix("__ZN")) else { return false };
-    let body = rest.split('.').next().unwrap_or(rest);
-    let Some(hash) = body.strip_suffix('E').and_then(|body| body.len().checked_sub(19).and_then(|at| body.get(at..))) else { return false };
-    hash.strip_prefix("17h").is_some_and(|hash| hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)))
+    let Some((_, tail)) = rest.rsplit_once("17h") else { return false };
+    let Some((hash, end)) = tail.split_at_checked(16) else { return false };
+    let is_hash = hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    is_hash && (end == "E" || end.starts_with("E."))
 }
 
 fn cpp(name: &str) -> Option<String> {
@@ -110,6 +112,10 @@ mod tests {
             ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)"),
             ("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE", "core::fmt::Formatter::write_str"),
             ("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE.llvm.1234", "core::fmt::Formatter::write_str"),
+            (
+                "_ZN67_$LT$hot..numbers..Xor$u20$as$u20$hot..numbers..Step$GT$4step17h77f93bf78f8ddb02E",
+                "<hot::numbers::Xor as hot::numbers::Step>::step",
+            ),
             // A hash of 15 digits is no Rust name, and 17h... is then a component of 17 bytes as in any C++ name.
             ("_ZN3foo17h0123456789abcdeE", "_ZN3foo17h0123456789abcdeE"),
             ("_RNvCs15kBYyAo9fc_7mycrate7example", "mycrate::example"),

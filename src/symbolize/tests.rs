@@ -163,10 +163,13 @@ fn rearranged(dir: &Path, name: &str) -> bool {
         "zstd" => run("objcopy", &["--compress-debug-sections=zstd", name], dir).is_some(),
         "zdebug" => run("objcopy", &["--compress-debug-sections=zlib-gnu", name], dir).is_some(),
         "package4" | "package5" => {
-            let dwp = run("dwp", &["-e", name, "-o", &format!("{name}.dwp")], dir);
             // Some versions of gcc put the program's name in front.
-            let removed = [format!("{name}.dwo"), format!("{name}-{name}.dwo")].map(|dwo| std::fs::remove_file(dir.join(dwo)).is_ok());
-            dwp.is_some() && removed.contains(&true)
+            let dwos = [format!("{name}.dwo"), format!("{name}-{name}.dwo")];
+            let dwo = dwos.iter().find(|dwo| dir.join(dwo).is_file()).expect("gcc made one");
+            // That of binutils knows DWARF 4 only.
+            let tool = if name == "package4" { "dwp" } else { "llvm-dwp" };
+            let dwp = run(tool, &[dwo, "-o", &format!("{name}.dwp")], dir);
+            std::fs::remove_file(dir.join(dwo)).is_ok() && dwp.is_some()
         }
         _ => true,
     }
