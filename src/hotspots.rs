@@ -7,14 +7,15 @@
 //! leaked) from one heap recording; these have no time cost and follow. Rows that together stay under one per cent of
 //! their resource are summed into one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rustc_hash::FxHashMap;
 
-use crate::derive::classes::{Classes, Marks, site_of};
-use crate::derive::places::{Place, Places};
+use crate::derive::classes::Classes;
+use crate::derive::places::{Key, Place, Places};
 use crate::error::Result;
-use crate::tables::{Artifact, Event, Evidence, Hotspot, Tables, Text};
+use crate::tables::{Artifact, Event, Evidence, Hotspot, StackSite, Tables, Text};
 use crate::wall::Shares;
 
 /// What stays as it is in a value of an anchor.
@@ -36,7 +37,7 @@ pub fn rank(tables: &mut Tables, shares: &Shares) -> Result<()> {
     {
         let places = Places::new(tables, &classes, &marks);
         rows.extend(cpu_rows(tables, &places, shares));
-        rows.extend(wait_rows(tables, &marks, shares));
+        rows.extend(wait_rows(tables, shares));
         rows.extend(memory_rows(tables, &places));
     }
     let wall = |row: &Row| row.hotspot.wall_share.unwrap_or(-1.0);
@@ -62,22 +63,32 @@ pub fn rank(tables: &mut Tables, shares: &Shares) -> Result<()> {
     Ok(())
 }
 
+/// The site of a stack, as `stack_sites` has it.
+fn site_of(tables: &Tables, stack: i32) -> Option<i32> {
+    let at = tables.stack_sites.binary_search_by_key(&stack, |row| row.stack_id).ok()?;
+    tables.stack_sites.get(at)?.site_function_id
+}
+
 /// Weight whose stacks may have lost the true caller: frame pointers through a libc leaf (rules.md finding 2).
 struct Doubts<'a> {
-    uncertain: BTreeSet<i32>,
+    sites: &'a [StackSite],
     artifact: &'a Artifact,
 }
 
 impl<'a> Doubts<'a> {
-    fn new(tables: &Tables, artifact: &'a Artifact) -> Doubts<'a> {
-        let uncertain = tables.stack_sites.iter().filter(|row| !row.caller_certain).map(|row| row.stack_id);
-        Doubts { uncertain: uncertain.collect(), artifact }
+    fn new(tables: &'a Tables, artifact: &'a Artifact) -> Doubts<'a> {
+        Doubts { sites: &tables.stack_sites, artifact }
+    }
+
+    fn is_certain(&self, stack: i32) -> bool {
+        let at = self.sites.binary_search_by_key(&stack, |row| row.stack_id);
+        at.ok().and_then(|at| self.sites.get(at)).is_none_or(|row| row.caller_certain)
     }
 
     /// `weight` if the caller on this stack is in doubt, else 0.
     fn weigh(&self, stack: Option<i32>, weight: i64) -> i64 {
         let by_frame_pointers = matches!(self.artifact.unwinding.as_deref(), Some("fp" | "bpf"));
-        if by_frame_pointers && stack.is_some_and(|stack| self.uncertain.contains(&stack)) { weight } else { 0 }
+        if by_frame_pointers && stack.is_some_and(|stack| !self.is_certain(stack)) { weight } else { 0 }
     }
 }
 
@@ -108,12 +119,14 @@ fn cpu_rows(tables: &Tables, places: &Places<'_>, shares: &Shares) -> Vec<Row> {
     let Some(event) = primary_cpu_event(tables) else { return Vec::new() };
     let Some(artifact) = tables.artifacts.get(event.artifact_id as usize) else { return Vec::new() };
     let doubts = Doubts::new(tables, artifact);
-    let mut sums: BTreeMap<Place, Sum> = BTreeMap::new();
+    let mut by_key: FxHashMap<Key, Sum> = FxHashMap::default();
     for cost in tables.stack_costs.iter().filter(|cost| cost.event_id == event.event_id) {
-        let sum = sums.entry(places.of(cost.stack_id)).or_default();
-        sum.0 = sum.0.saturating_add(cost.self_weight);
-        sum.1 += cost.self_count;
-        sum.2 = sum.2.saturating_add(doubts.weigh(Some(cost.stack_id), cost.self_weight));
+        let sum = by_key.entry(places.key(cost.stack_id)).or_default();
+        add(sum, (cost.self_weight, cost.self_count, doubts.weigh(Some(cost.stack_id), cost.self_weight)));
+    }
+    let mut sums: BTreeMap<Place, Sum> = BTreeMap::new();
+    for (key, sum) in by_key {
+        add(sums.entry(places.place(key)).or_default(), sum);
     }
     let whole = event.target_weight;
     let n_eff = event.n_eff.unwrap_or(event.target_n as f64);
@@ -152,6 +165,10 @@ fn cpu_rows(tables: &Tables, places: &Places<'_>, shares: &Shares) -> Vec<Row> {
 
 /// Weight, number, and the weight in doubt.
 type Sum = (i64, i64, i64);
+
+fn add(sum: &mut Sum, more: Sum) {
+    *sum = (sum.0.saturating_add(more.0), sum.1.saturating_add(more.1), sum.2.saturating_add(more.2));
+}
 
 /// One row for what is too small to be named: the table still sums to the whole.
 fn small_row(small: &[(Place, Sum)], whole: i64, event: &Event, base: &str) -> Row {
@@ -192,7 +209,7 @@ pub fn wilson_lower(share: f64, n: f64) -> f64 {
 }
 
 /// The waits the table speaks of: intervals with windows if there are any, else aggregated stacks.
-fn wait_rows(tables: &Tables, marks: &Marks, shares: &Shares) -> Vec<Row> {
+fn wait_rows(tables: &Tables, shares: &Shares) -> Vec<Row> {
     let Some(artifact_id) = shares.waits_from.or_else(|| tables.waits.iter().find(|wait| wait.is_aggregate).map(|wait| wait.artifact_id))
     else {
         return Vec::new();
@@ -206,11 +223,9 @@ fn wait_rows(tables: &Tables, marks: &Marks, shares: &Shares) -> Vec<Row> {
     let mut sums: BTreeMap<(Text, Option<i32>), Sum> = BTreeMap::new();
     for wait in tables.waits.iter().filter(|wait| wait.artifact_id == artifact_id && wait.reason.as_ref() != "preempted") {
         if is_target(wait.thread_id) && wait.reason.as_ref() != "join" {
-            let site = wait.stack_id.and_then(|stack| site_of(tables, marks, stack));
+            let site = wait.stack_id.and_then(|stack| site_of(tables, stack));
             let sum = sums.entry((wait.reason.clone(), site)).or_default();
-            sum.0 = sum.0.saturating_add(wait.dur_ns);
-            sum.1 += 1;
-            sum.2 = sum.2.saturating_add(doubts.weigh(wait.stack_id, wait.dur_ns));
+            add(sum, (wait.dur_ns, 1, doubts.weigh(wait.stack_id, wait.dur_ns)));
         }
     }
     let total: i64 = sums.values().map(|sum| sum.0).fold(0, i64::saturating_add);

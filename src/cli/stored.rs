@@ -43,7 +43,7 @@ impl Stored {
             let file = File::open(&path).map_err(|error| failed(error.to_string()))?;
             return ParquetReader::new(file).finish().map_err(|error| failed(error.to_string()));
         }
-        let empty = bridge::frames(&Tables::default()).map_err(|error| failed(error.to_string()))?;
+        let empty = bridge::frames(&Tables::default(), &|_| true).map_err(|error| failed(error.to_string()))?;
         let found = empty.into_iter().find(|(known, _)| *known == name);
         found.map(|(_, frame)| frame).ok_or_else(|| {
             let known: Vec<&str> = Tables::descriptors().iter().map(|table| table.name).collect();

@@ -3,8 +3,6 @@
 //! dsos by (path, build-id), functions by (name, dso, file), frames by (dso, rel, inline depth, function, line), stacks
 //! by first use in (event, ts) order, parents first. Rows are then sorted as the tables' docs say.
 
-use rustc_hash::FxHashMap;
-
 use crate::tables::*;
 
 /// Old id -> new id.
@@ -43,7 +41,11 @@ pub fn renumber(tables: &mut Tables) {
     dsos(tables);
     functions(tables);
     frames(tables);
-    tables.samples.sort_unstable_by_key(|row| (row.event_id, row.ts_ns, row.record_no));
+    // One recording comes in this order already.
+    let order = |row: &Sample| (row.event_id, row.ts_ns, row.record_no);
+    if !tables.samples.is_sorted_by_key(order) {
+        tables.samples.sort_unstable_by_key(order);
+    }
     tables.waits.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
     tables.syscall_events.sort_by_key(|row| (row.artifact_id, row.start_ns, row.line_no));
     stacks(tables);
@@ -125,16 +127,20 @@ impl Numbering<'_> {
 }
 
 fn stack_keys(tables: &mut Tables) {
-    let mut keys: FxHashMap<i32, i64> = FxHashMap::default();
+    let frames = &tables.frames;
+    let functions = &tables.functions;
+    // A frame without a name is told apart by its place.
+    let own = |frame: &Frame| match frame.function_id.and_then(|id| functions.get(id as usize)) {
+        Some(function) => function.function_key,
+        None => frame.rel.unwrap_or(0),
+    };
+    let own: Vec<i64> = frames.iter().map(own).collect();
     for at in 0..tables.stacks.len() {
-        let row = &tables.stacks[at];
-        let frame = tables.frames.get(row.frame_id as usize);
-        let function = frame.and_then(|frame| frame.function_id).and_then(|id| tables.functions.get(id as usize));
-        // A frame without a name is told apart by its place.
-        let own = function.map_or_else(|| frame.and_then(|frame| frame.rel).unwrap_or(0), |function| function.function_key);
-        let parent = row.parent_stack_id.and_then(|parent| keys.get(&parent).copied());
-        let key = keys::stack_key(parent, own);
-        keys.insert(row.stack_id, key);
-        tables.stacks[at].stack_key = key;
+        let Some(row) = tables.stacks.get(at) else { continue };
+        let parent = row.parent_stack_id.and_then(|parent| tables.stacks.get(parent as usize)).map(|parent| parent.stack_key);
+        let key = keys::stack_key(parent, own.get(row.frame_id as usize).copied().unwrap_or(0));
+        if let Some(row) = tables.stacks.get_mut(at) {
+            row.stack_key = key;
+        }
     }
 }

@@ -3,29 +3,13 @@
 //! Samples are first summed per stack, so the walk to the root happens once per distinct stack, not per sample.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::paths::path;
-use crate::tables::{FunctionCost, StackCost, Tables, Text};
+use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text};
 
 /// Fills `stack_costs` and `function_costs` from the samples of target threads.
 pub fn sum(tables: &mut Tables) {
-    let mut stacks: FxHashMap<(i32, i32), (i64, i64)> = FxHashMap::default();
-    for sample in &tables.samples {
-        let is_target = sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target);
-        if let (Some(stack), true) = (sample.stack_id.get(), is_target) {
-            let cost = stacks.entry((sample.event_id, stack)).or_default();
-            cost.0 = cost.0.saturating_add(sample.weight);
-            cost.1 += 1;
-        }
-    }
-    let mut costs: Vec<StackCost> = stacks
-        .into_iter()
-        .map(|((event_id, stack_id), (self_weight, self_count))| StackCost { event_id, stack_id, self_weight, self_count })
-        .collect();
-    costs.sort_unstable_by_key(|cost| (cost.event_id, cost.stack_id));
-    tables.stack_costs = costs;
-
+    tables.stack_costs = stack_costs(tables);
     let tables_ref: &Tables = tables;
     let mut rows: Vec<FunctionCost> = tables_ref
         .stack_costs
@@ -38,31 +22,57 @@ pub fn sum(tables: &mut Tables) {
     tables.function_costs = rows;
 }
 
+/// Samples lie by event already: those of each event are sorted by stack and summed.
+fn stack_costs(tables: &Tables) -> Vec<StackCost> {
+    let is_target =
+        |sample: &Sample| sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target);
+    let mut costs: Vec<StackCost> = Vec::new();
+    for of_event in tables.samples.chunk_by(|a, b| a.event_id == b.event_id) {
+        let seen = of_event.iter().filter(|sample| is_target(sample));
+        let mut seen: Vec<(i32, i64)> = seen.filter_map(|sample| Some((sample.stack_id.get()?, sample.weight))).collect();
+        seen.sort_unstable_by_key(|(stack, _)| *stack);
+        let event_id = of_event.first().map_or(0, |sample| sample.event_id);
+        for same in seen.chunk_by(|a, b| a.0 == b.0) {
+            let stack_id = same.first().map_or(0, |(stack, _)| *stack);
+            let leaf = path(tables, stack_id).next();
+            costs.push(StackCost {
+                event_id,
+                stack_id,
+                self_weight: same.iter().fold(0, |sum, (_, weight)| sum.saturating_add(*weight)),
+                self_count: same.len() as i64,
+                leaf_function_id: leaf.and_then(|frame| frame.function_id),
+                leaf_is_kernel: leaf.is_some_and(|frame| frame.is_kernel),
+            });
+        }
+    }
+    costs.sort_unstable_by_key(|cost| (cost.event_id, cost.stack_id));
+    costs
+}
+
 #[derive(Default, Clone)]
 struct Cost {
     self_weight: i64,
     self_count: i64,
     total_weight: i64,
     total_count: i64,
-    /// The stack that was counted last: a function counts once per stack, however often it recurs.
-    last: Option<i32>,
+    /// The stack that was counted last (one more than its number): a function counts once per stack, however often it recurs.
+    last: i64,
 }
 
 fn functions(tables: &Tables, stacks: &[StackCost], view: &str) -> Vec<FunctionCost> {
     let physical = view == "physical";
-    let mut costs: FxHashMap<i32, Cost> = FxHashMap::default();
-    for stack in stacks {
-        let mut frames = path(tables, stack.stack_id).filter(|frame| !physical || !frame.is_inlined);
+    let mut costs: Vec<Cost> = vec![Cost::default(); tables.functions.len()];
+    for (number, stack) in stacks.iter().enumerate() {
         let mut is_leaf = true;
-        for frame in &mut frames {
-            if let Some(function) = frame.function_id {
-                let cost = costs.entry(function).or_default();
+        for frame in path(tables, stack.stack_id).filter(|frame| !physical || !frame.is_inlined) {
+            if let Some(cost) = frame.function_id.and_then(|function| costs.get_mut(function as usize)) {
                 if is_leaf {
                     cost.self_weight = cost.self_weight.saturating_add(stack.self_weight);
                     cost.self_count += stack.self_count;
                 }
-                if cost.last != Some(stack.stack_id) {
-                    cost.last = Some(stack.stack_id);
+                let number = number as i64 + 1;
+                if cost.last != number {
+                    cost.last = number;
                     cost.total_weight = cost.total_weight.saturating_add(stack.self_weight);
                     cost.total_count += stack.self_count;
                 }
@@ -72,22 +82,22 @@ fn functions(tables: &Tables, stacks: &[StackCost], view: &str) -> Vec<FunctionC
     }
     let event_id = stacks.first().map_or(0, |stack| stack.event_id);
     let view: Text = Text::from(view);
-    let row = |(function_id, cost): (i32, Cost)| FunctionCost {
+    let row = |(function_id, cost): (usize, Cost)| FunctionCost {
         event_id,
-        function_id,
+        function_id: function_id as i32,
         view: view.clone(),
         self_weight: cost.self_weight,
         self_count: cost.self_count,
         total_weight: cost.total_weight,
         total_count: cost.total_count,
     };
-    costs.into_iter().map(row).collect()
+    costs.into_iter().enumerate().filter(|(_, cost)| cost.total_count > 0).map(row).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::{Frame, Maybe32, Sample, Stack, Thread};
+    use crate::tables::{Frame, Function, Maybe32, Stack, Thread};
 
     fn frame(id: i32, function: i32) -> Frame {
         Frame {
@@ -103,10 +113,14 @@ mod tests {
         }
     }
 
+    fn function(id: i32) -> Function {
+        Function { function_id: id, name: "f".into(), dso_id: None, dso: None, file: None, line: None, function_key: 0 }
+    }
+
     /// main -> fib -> fib: by hand, fib has total 7 (not 14) and self 7; main total 7, self 0.
     #[test]
     fn recursion_counts_once() {
-        let mut tables = Tables { frames: vec![frame(0, 0), frame(1, 1)], ..Tables::default() };
+        let mut tables = Tables { frames: vec![frame(0, 0), frame(1, 1)], functions: vec![function(0), function(1)], ..Tables::default() };
         for (id, (parent, frame_id)) in [(None, 0), (Some(0), 1), (Some(1), 1)].into_iter().enumerate() {
             tables.stacks.push(Stack { stack_id: id as i32, parent_stack_id: parent, frame_id, depth: id as i32, stack_key: 0 });
         }

@@ -8,6 +8,7 @@ pub mod canonical;
 pub mod classes;
 mod cost;
 mod effective;
+mod nodes;
 pub mod paths;
 pub mod places;
 pub mod target;

@@ -6,6 +6,9 @@
 //! main 0x11 <- parse 0x24  w 2                  └ (tiny)  1        main 1        <- a cut frame leaves its weight
 //! main 0x10 <- tiny  0x30  w 1                                                      to its caller
 //! ```
+//!
+//! Most of a large recording's stacks are too narrow to be seen. So the tree is grown from the root, a name at a time,
+//! and what lies below a frame that is too narrow is never looked at.
 
 use std::collections::BTreeMap;
 
@@ -19,137 +22,139 @@ const DEPTH_MAX: usize = 400;
 /// Longest name in a picture.
 const LABEL_CHARS_MAX: usize = 300;
 
-#[derive(Debug)]
-struct Node {
-    parent: usize,
-    label: usize,
-    depth: usize,
-    weight: i128,
-}
-
-/// The tree. Node 0 is the root; parents come before their children.
-#[derive(Debug)]
-pub struct Tree {
-    nodes: Vec<Node>,
-    labels: Vec<String>,
-}
-
 /// Folded lines, sorted, with what was left out of them.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Folded {
     pub lines: Vec<String>,
-    /// Frames too narrow to be seen, or too deep.
+    /// Branches too narrow to be seen, or too deep.
     pub cut: usize,
 }
 
-impl Tree {
-    /// Builds the tree from weights per stack; weights that are not positive have no width and are passed over.
-    pub fn new(tables: &Tables, weights: &BTreeMap<i32, i128>) -> Tree {
-        let mut tree = Tree { nodes: vec![Node { parent: 0, label: 0, depth: 0, weight: 0 }], labels: vec![String::new()] };
-        let mut label_ids: BTreeMap<String, usize> = BTreeMap::new();
-        let mut label_of_frame: BTreeMap<i32, usize> = BTreeMap::new();
-        let mut children: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        let needed = needed(tables, weights);
-        let mut node_of_stack: BTreeMap<i32, usize> = BTreeMap::new();
-        // Parents come first in the table, so one pass places every stack.
-        for stack in tables.stacks.iter().filter(|stack| needed.contains_key(&stack.stack_id)) {
-            let parent = stack.parent_stack_id.and_then(|id| node_of_stack.get(&id)).copied().unwrap_or(0);
-            let depth = tree.nodes.get(parent).map_or(0, |node| node.depth);
-            let node = if depth >= DEPTH_MAX {
-                parent
-            } else {
-                let label = *label_of_frame.entry(stack.frame_id).or_insert_with(|| {
-                    let text = label(tables, stack.frame_id);
-                    *label_ids.entry(text).or_insert_with_key(|text| {
-                        tree.labels.push(text.clone());
-                        tree.labels.len() - 1
-                    })
-                });
-                *children.entry((parent, label)).or_insert_with(|| {
-                    tree.nodes.push(Node { parent, label, depth: depth + 1, weight: 0 });
-                    tree.nodes.len() - 1
-                })
+/// No node.
+const NONE: u32 = u32::MAX;
+
+/// The stacks that carry weight: per row of `stacks` its own weight, that of all below it, and its children.
+struct Forest {
+    own: Vec<i64>,
+    total: Vec<i64>,
+    child: Vec<u32>,
+    sibling: Vec<u32>,
+    root: u32,
+}
+
+impl Forest {
+    /// Weights that are not positive have no width and are passed over.
+    fn new(tables: &Tables, weights: &[(i32, i64)]) -> Forest {
+        let count = tables.stacks.len();
+        let mut own = vec![0_i64; count];
+        for (stack, weight) in weights.iter().filter(|(_, weight)| *weight > 0) {
+            if let Some(slot) = own.get_mut(*stack as usize) {
+                *slot = slot.saturating_add(*weight);
+            }
+        }
+        let mut forest = Forest { total: own.clone(), own, child: vec![NONE; count], sibling: vec![NONE; count], root: NONE };
+        // Children before their parents, and so each list in order.
+        for (at, row) in tables.stacks.iter().enumerate().rev() {
+            let total = forest.total.get(at).copied().unwrap_or(0);
+            if total == 0 {
+                continue;
+            }
+            let parent = row.parent_stack_id.and_then(|id| usize::try_from(id).ok()).filter(|parent| *parent < at);
+            if let Some(sum) = parent.and_then(|parent| forest.total.get_mut(parent)) {
+                *sum = sum.saturating_add(total);
+            }
+            let first = match parent {
+                Some(parent) => forest.child.get_mut(parent),
+                None => Some(&mut forest.root),
             };
-            node_of_stack.insert(stack.stack_id, node);
-        }
-        for (stack, weight) in weights {
-            if let Some(node) = node_of_stack.get(stack).and_then(|node| tree.nodes.get_mut(*node))
-                && *weight > 0
-            {
-                node.weight = node.weight.saturating_add(*weight);
+            if let (Some(first), Some(sibling)) = (first, forest.sibling.get_mut(at)) {
+                *sibling = std::mem::replace(first, at as u32);
             }
         }
-        tree
+        forest
     }
 
-    /// The lines inferno reads, `root;caller;leaf weight`, each weight divided by `divisor` and rounded.
-    pub fn fold(&self, divisor: i128) -> Folded {
-        let mut total: Vec<i128> = self.nodes.iter().map(|node| node.weight).collect();
-        let mut own = total.clone();
-        for (index, node) in self.nodes.iter().enumerate().skip(1).rev() {
-            add(&mut total, node.parent, index);
-        }
-        let whole = total.first().copied().unwrap_or(0);
-        let mut cut = 0;
-        // Children first: what a cut frame had left itself goes on to its caller.
-        for (index, node) in self.nodes.iter().enumerate().skip(1).rev() {
-            let width = total.get(index).copied().unwrap_or(0);
-            if width.saturating_mul(NARROWEST) < whole {
-                cut += 1;
-                add(&mut own, node.parent, index);
-                if let Some(slot) = own.get_mut(index) {
-                    *slot = 0;
-                }
-            }
-        }
-        let mut lines: Vec<String> = own
-            .iter()
-            .enumerate()
-            .skip(1)
-            .filter_map(|(index, weight)| {
-                let weight = weight.saturating_add(divisor / 2) / divisor.max(1);
-                (weight > 0).then(|| format!("{} {weight}", self.path(index)))
-            })
-            .collect();
-        lines.sort_unstable();
-        Folded { lines, cut }
-    }
-
-    fn path(&self, index: usize) -> String {
-        let mut labels = Vec::new();
-        let mut index = index;
-        while index != 0
-            && let Some(node) = self.nodes.get(index)
-        {
-            labels.push(self.labels.get(node.label).map_or("", String::as_str));
-            index = node.parent;
-        }
-        labels.reverse();
-        labels.join(";")
+    fn list(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+        let next = |at: &u32| self.sibling.get(*at as usize).copied().filter(|next| *next != NONE);
+        std::iter::successors(Some(first).filter(|first| *first != NONE), next)
     }
 }
 
-/// Adds what stands at `from` to what stands at `to`.
-fn add(values: &mut [i128], to: usize, from: usize) {
-    let value = values.get(from).copied().unwrap_or(0);
-    if let Some(slot) = values.get_mut(to) {
-        *slot = slot.saturating_add(value);
+/// Labels, each once.
+#[derive(Default)]
+struct Labels {
+    texts: Vec<String>,
+    ids: BTreeMap<String, usize>,
+    of_frame: BTreeMap<i32, usize>,
+}
+
+impl Labels {
+    fn of(&mut self, tables: &Tables, stack: u32) -> usize {
+        let frame = tables.stacks.get(stack as usize).map_or(-1, |row| row.frame_id);
+        if let Some(label) = self.of_frame.get(&frame) {
+            return *label;
+        }
+        let text = label(tables, frame);
+        let next = self.texts.len();
+        let label = *self.ids.entry(text.clone()).or_insert(next);
+        if label == next {
+            self.texts.push(text);
+        }
+        self.of_frame.insert(frame, label);
+        label
     }
 }
 
-/// The stacks that carry weight and all their callers.
-fn needed(tables: &Tables, weights: &BTreeMap<i32, i128>) -> BTreeMap<i32, ()> {
-    let parent_of: BTreeMap<i32, Option<i32>> = tables.stacks.iter().map(|row| (row.stack_id, row.parent_stack_id)).collect();
-    let mut needed = BTreeMap::new();
-    for stack in weights.keys() {
-        let mut at = Some(*stack);
-        while let Some(id) = at
-            && needed.insert(id, ()).is_none()
-        {
-            at = parent_of.get(&id).copied().flatten();
+/// Stacks with one label under one parent.
+#[derive(Default)]
+struct Group {
+    stacks: Vec<u32>,
+    total: i128,
+}
+
+/// A frame of the picture that is still to be opened.
+struct Open {
+    path: String,
+    depth: usize,
+    stacks: Vec<u32>,
+}
+
+/// The lines inferno reads, `root;caller;leaf weight`, each weight divided by `divisor` and rounded.
+pub fn fold(tables: &Tables, weights: &[(i32, i64)], divisor: i128) -> Folded {
+    let forest = Forest::new(tables, weights);
+    let whole: i128 = weights.iter().map(|(_, weight)| i128::from(*weight).max(0)).sum();
+    let mut labels = Labels::default();
+    let mut folded = Folded { lines: Vec::new(), cut: 0 };
+    let mut open = vec![Open { path: String::new(), depth: 0, stacks: Vec::new() }];
+    while let Some(frame) = open.pop() {
+        let mut own: i128 = frame.stacks.iter().map(|stack| i128::from(forest.own.get(*stack as usize).copied().unwrap_or(0))).sum();
+        let mut below: BTreeMap<usize, Group> = BTreeMap::new();
+        let firsts: Vec<u32> = match frame.depth {
+            0 => vec![forest.root],
+            _ => frame.stacks.iter().filter_map(|stack| forest.child.get(*stack as usize).copied()).collect(),
+        };
+        for stack in firsts.into_iter().flat_map(|first| forest.list(first)) {
+            let group = below.entry(labels.of(tables, stack)).or_default();
+            group.total += i128::from(forest.total.get(stack as usize).copied().unwrap_or(0));
+            group.stacks.push(stack);
+        }
+        for (label, group) in below {
+            if group.total.saturating_mul(NARROWEST) < whole || frame.depth >= DEPTH_MAX {
+                folded.cut += 1;
+                own += group.total;
+                continue;
+            }
+            let name = labels.texts.get(label).map_or("", String::as_str);
+            let path = if frame.depth == 0 { name.to_owned() } else { format!("{};{name}", frame.path) };
+            open.push(Open { path, depth: frame.depth + 1, stacks: group.stacks });
+        }
+        let shown = own.saturating_add(divisor / 2) / divisor.max(1);
+        if shown > 0 && frame.depth > 0 {
+            folded.lines.push(format!("{} {shown}", frame.path));
         }
     }
-    needed
+    folded.lines.sort_unstable();
+    folded
 }
 
 /// What a frame is called in a picture.

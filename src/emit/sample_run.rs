@@ -154,7 +154,14 @@ fn stacks(tables: &mut Tables) {
         lost: None,
     });
     for (stack_id, self_weight) in [(1, 900_000), (2, 99_900), (3, 100)] {
-        tables.stack_costs.push(StackCost { event_id: 0, stack_id, self_weight, self_count: 1 });
+        tables.stack_costs.push(StackCost {
+            event_id: 0,
+            stack_id,
+            self_weight,
+            self_count: 1,
+            leaf_function_id: None,
+            leaf_is_kernel: false,
+        });
         tables.waits.push(Wait {
             artifact_id: 0,
             is_aggregate: true,

@@ -22,6 +22,7 @@ struct Merger {
     dsos: FxHashMap<(Text, Option<Text>), i32>,
     functions: FxHashMap<(Text, Option<i32>, Option<Text>), i32>,
     frames: FxHashMap<FrameKey, i32>,
+    /// Filled once a second recorder has stacks.
     stacks: FxHashMap<(i32, i32), i32>,
 }
 
@@ -83,7 +84,7 @@ impl Merger {
         let dsos = self.dsos(&local.dsos);
         let functions = self.functions(&local.functions, &dsos);
         let frames = self.frames(&local.frames, &dsos, &functions);
-        let stacks = self.stacks(&local.stacks, &frames);
+        let stacks = self.stacks(local.stacks, &frames);
         let offset = |len: usize, count: usize| Ids((0..count).map(|id| (len + id) as i32).collect());
         let processes = offset(self.out.processes.len(), local.processes.len());
         let threads = offset(self.out.threads.len(), local.threads.len());
@@ -186,7 +187,20 @@ impl Merger {
         Ids(ids.collect())
     }
 
-    fn stacks(&mut self, local: &[Stack], frames: &Ids) -> Ids {
+    fn stacks(&mut self, local: Vec<Stack>, frames: &Ids) -> Ids {
+        if local.is_empty() {
+            return Ids(Vec::new());
+        }
+        if self.out.stacks.is_empty() {
+            // Nothing to compare with: within one recorder they are different already.
+            let ids = Ids((0..local.len() as i32).collect());
+            append(&mut self.out.stacks, local, |row| row.frame_id = frames.get(row.frame_id));
+            return ids;
+        }
+        if self.stacks.is_empty() {
+            let known = self.out.stacks.iter().map(|row| ((row.parent_stack_id.unwrap_or(-1), row.frame_id), row.stack_id));
+            self.stacks = known.collect();
+        }
         let mut ids = Ids(Vec::with_capacity(local.len()));
         for row in local {
             // Parents come first in a recorder, so theirs is known.
@@ -195,7 +209,7 @@ impl Merger {
             let out = &mut self.out.stacks;
             let id = *self.stacks.entry((parent.unwrap_or(-1), frame_id)).or_insert_with(|| {
                 let id = out.len() as i32;
-                out.push(Stack { stack_id: id, parent_stack_id: parent, frame_id, ..row.clone() });
+                out.push(Stack { stack_id: id, parent_stack_id: parent, frame_id, ..row });
                 id
             });
             ids.0.push(id);

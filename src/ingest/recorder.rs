@@ -80,6 +80,8 @@ pub struct Recorder {
     functions: FxHashMap<(Text, Option<i32>, Option<Text>), i32>,
     frames: FxHashMap<FrameKey, i32>,
     stacks: FxHashMap<(i32, i32), i32>,
+    /// Whether `stacks` has all rows of the table.
+    is_hashed: bool,
     losses: BTreeMap<String, Loss>,
 }
 
@@ -94,6 +96,7 @@ impl Recorder {
             functions: FxHashMap::default(),
             frames: FxHashMap::default(),
             stacks: FxHashMap::default(),
+            is_hashed: true,
             losses: BTreeMap::new(),
         }
     }
@@ -175,15 +178,41 @@ impl Recorder {
 
     /// The node for `frame` called from `parent`; call it from the root to the leaf.
     pub fn intern_stack(&mut self, parent: Option<i32>, frame: i32) -> i32 {
-        match self.stacks.entry((parent.unwrap_or(-1), frame)) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                let id = self.tables.stacks.len() as i32;
-                let depth = parent.and_then(|parent| self.tables.stacks.get(parent as usize)).map_or(0, |row| row.depth + 1);
-                self.tables.stacks.push(Stack { stack_id: id, parent_stack_id: parent, frame_id: frame, depth, stack_key: 0 });
-                *entry.insert(id)
-            }
+        if !self.is_hashed {
+            let known = self.tables.stacks.iter().map(|row| ((row.parent_stack_id.unwrap_or(-1), row.frame_id), row.stack_id));
+            self.stacks = known.collect();
+            self.is_hashed = true;
         }
+        let key = (parent.unwrap_or(-1), frame);
+        if let Some(id) = self.stacks.get(&key) {
+            return *id;
+        }
+        let id = self.push_stack(parent, frame);
+        self.stacks.insert(key, id);
+        id
+    }
+
+    /// Takes over stacks that were interned elsewhere, each frame and each node once, parents first. Nodes are (parent,
+    /// frame) by their place in the two lists. Gives the id of each node.
+    pub fn adopt_stacks(&mut self, frames: impl Iterator<Item = FrameAt>, nodes: impl Iterator<Item = (Option<i32>, i32)>) -> Vec<i32> {
+        let frames: Vec<i32> = frames.map(|frame| self.intern_frame(&frame)).collect();
+        // Nothing to compare with: what is different there is different here.
+        let is_first = self.tables.stacks.is_empty();
+        let mut ids: Vec<i32> = Vec::with_capacity(nodes.size_hint().0);
+        for (parent, frame) in nodes {
+            let parent = parent.and_then(|parent| ids.get(parent as usize).copied());
+            let frame = frames.get(frame as usize).copied().unwrap_or(0);
+            ids.push(if is_first { self.push_stack(parent, frame) } else { self.intern_stack(parent, frame) });
+        }
+        self.is_hashed &= !is_first;
+        ids
+    }
+
+    fn push_stack(&mut self, parent: Option<i32>, frame: i32) -> i32 {
+        let id = self.tables.stacks.len() as i32;
+        let depth = parent.and_then(|parent| self.tables.stacks.get(parent as usize)).map_or(0, |row| row.depth + 1);
+        self.tables.stacks.push(Stack { stack_id: id, parent_stack_id: parent, frame_id: frame, depth, stack_key: 0 });
+        id
     }
 
     /// A process; the importer decides when a pid means a new one.

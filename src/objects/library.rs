@@ -35,7 +35,7 @@ pub struct Found {
     pub doubt: Option<String>,
     /// Where was looked, for messages.
     pub tried: Vec<String>,
-    unwind: OnceLock<Option<Arc<Table>>>,
+    unwind: OnceLock<Option<Table>>,
 }
 
 impl Found {
@@ -46,8 +46,8 @@ impl Found {
     }
 
     /// The unwind table, parsed once and shared by all processes that map the dso.
-    pub(super) fn unwind_table(&self) -> Option<Arc<Table>> {
-        self.unwind.get_or_init(|| Table::read(self).map(Arc::new)).clone()
+    pub(super) fn unwind_table(&self) -> Option<&Table> {
+        self.unwind.get_or_init(|| Table::read(self)).as_ref()
     }
 
     /// A label for `dsos.symbol_source`: the file that names addresses.

@@ -1,6 +1,8 @@
 //! The one door of `SQLContext`: views and queries over the tables, one fresh context per query (a failed query poisons
 //! the next one in polars 0.55).
 
+use std::collections::BTreeSet;
+
 use polars::prelude::{DataFrame, DataType, IntoLazy, NamedFrom, Series};
 use polars::sql::SQLContext;
 
@@ -16,9 +18,11 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// All tables, and `admitted`: who may meet whom.
-    pub fn over(tables: &Tables, comparability: &Comparability) -> Result<Engine> {
-        let frames = bridge::frames(tables).map_err(|error| Error::Request(format!("tables: {error}")))?;
+    /// The tables that `texts` (query files) name, and `admitted`: who may meet whom. The others are not converted: the
+    /// stacks of a large recording are most of its bytes, and no rule asks for them.
+    pub fn over(tables: &Tables, comparability: &Comparability, texts: &[&str]) -> Result<Engine> {
+        let words: BTreeSet<String> = texts.iter().flat_map(|text| words(text)).collect();
+        let frames = bridge::frames(tables, &|name| words.contains(name)).map_err(|error| Error::Request(format!("tables: {error}")))?;
         let mut frames: Vec<(String, DataFrame)> = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
         frames
             .push(("admitted".to_owned(), admitted(tables, comparability).map_err(|error| Error::Request(format!("admitted: {error}")))?));
@@ -68,6 +72,14 @@ impl Engine {
         out.sort_unstable();
         Ok(out)
     }
+}
+
+/// Every name in the queries and conditions of a file; text in quotes and comments of no meaning are passed over.
+fn words(text: &str) -> BTreeSet<String> {
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("--") || line.contains("needs"));
+    let code: Vec<String> = lines.map(|line| line.split('\'').step_by(2).collect::<Vec<_>>().join(" ")).collect();
+    let words = code.iter().flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
 /// `admitted`: artifact_id, standing, and by what counts of it are multiplied and divided so that they are counts of the

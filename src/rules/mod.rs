@@ -176,7 +176,9 @@ fn sql_files(dir: &Path) -> Result<Vec<(String, String)>> {
 pub fn judge(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
     let hypotheses = hypotheses(&options.rules_dirs)?;
     let comparability = Comparability::find(tables);
-    let mut engine = Engine::over(tables, &comparability)?;
+    let own = hypotheses.iter().map(|own| own.text.as_str());
+    let texts: Vec<&str> = VIEWS.iter().chain(CHECKS).map(|(_, text)| *text).chain(own).collect();
+    let mut engine = Engine::over(tables, &comparability, &texts)?;
     for (file, sql) in VIEWS {
         dialect::check(strip_comments(sql).trim()).map_err(|why| Error::Request(format!("views/{file}: {why}")))?;
         engine.view(view_name(file), &format!("views/{file}"), strip_comments(sql).trim().trim_end_matches(';'))?;

@@ -26,9 +26,11 @@ macro_rules! tables {
                 Ok(out)
             }
 
-            /// Every table, empty ones too: what the SQL engine registers, so that a query over an absent table gives no rows instead of an error.
-            pub fn all_batches(&self) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
-                Ok(vec![ $( (<$Row as TableRow>::NAME, <$Row as TableRow>::batch(&self.$field)?) ),* ])
+            /// The wanted tables, empty ones too: what the SQL engine registers, so that a query over an absent table gives no rows instead of an error.
+            pub fn all_batches(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
+                let mut out = Vec::new();
+                $( if is_wanted(<$Row as TableRow>::NAME) { out.push((<$Row as TableRow>::NAME, <$Row as TableRow>::batch(&self.$field)?)); } )*
+                Ok(out)
             }
 
             /// Rows per table.

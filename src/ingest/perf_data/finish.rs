@@ -21,6 +21,7 @@ impl Import<'_, '_> {
         if let Some(sched) = self.sched.take() {
             sched.finish(self.recorder);
         }
+        self.finish_stacks();
         self.losses();
         self.counts.report(self.recorder);
         report_walk(container, walk, self.recorder);
@@ -37,7 +38,7 @@ impl Import<'_, '_> {
         let version = container.string(Feature::VERSION).map(|version| recorder.text(&version));
         let command = (!argv.is_empty()).then(|| recorder.text(&quote(argv)));
         let any = |test: &dyn Fn(&Attr) -> bool| container.attrs.iter().any(test);
-        let unwinding = if self.arch.is_some() || any(&|attr| attr.samples(PERF_SAMPLE_STACK_USER)) {
+        let unwinding = if any(&|attr| attr.samples(PERF_SAMPLE_STACK_USER)) {
             "dwarf"
         } else if any(&|attr| attr.samples(PERF_SAMPLE_BRANCH_STACK) && attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK != 0) {
             "lbr"

@@ -1,24 +1,28 @@
 //! Records, oldest first -> rows.
 
+use std::sync::Arc;
+
 use linux_perf_data::Feature;
 use linux_perf_data::linux_perf_event_reader::constants::*;
 
 use super::attr::Attr;
+use super::batch::Batch;
 use super::bytes::{Bytes, Order, words};
 use super::cmdline::PerfCommand;
 use super::container::Container;
 use super::events::{self, EventInfo};
 use super::features::{self, BuildIds};
+use super::forest;
 use super::losses::Counts;
 use super::order::Record;
 use super::records::{self, Records};
 use super::sample::{self, Sample};
 use super::sched::Sched;
 use super::scheduler;
-use super::stacks::{self, Kernel, Place};
-use super::tasks::Tasks;
+use super::stacks::{Kernel, Root};
+use super::tasks::{Process, Tasks};
 use super::tracing::{Formats, SchedEvent};
-use super::unwind::{Arch, user_regs};
+use super::unwind::Arch;
 use crate::ingest::command::base_name;
 use crate::ingest::{Input, Recorder};
 use crate::tables;
@@ -31,10 +35,15 @@ pub struct Import<'a, 'r> {
     pub(super) recorder: &'r mut Recorder,
     pub(super) events: Vec<EventInfo>,
     pub(super) tasks: Tasks,
-    pub(super) kernel: Kernel,
+    pub(super) kernel: Arc<Kernel>,
+    /// Changes with the kernel's maps.
+    pub(super) kernel_no: u32,
     pub(super) build_ids: BuildIds,
-    /// User stacks are unwound, for this machine.
-    pub(super) arch: Option<Arch>,
+    /// Stacks that are asked for.
+    pub(super) batch: Batch<'a>,
+    roots: u32,
+    /// Stands for the process of samples without one.
+    nobody: Process,
     pub(super) counts: Counts,
     pub(super) system_wide: Option<bool>,
     /// Where switches are recorded.
@@ -43,8 +52,6 @@ pub struct Import<'a, 'r> {
     pub(super) prefer_waking: bool,
     /// Scheduler events of other tasks than the program were filtered out.
     pub(super) filtered: bool,
-    places: Vec<Place>,
-    unwound: Vec<u64>,
 }
 
 /// A record's time as it goes into the tables.
@@ -77,16 +84,17 @@ impl<'a, 'r> Import<'a, 'r> {
             recorder,
             tasks: Tasks::new(command.argv.first().map(|word| base_name(word))),
             filtered: command.filtered && !command.argv.is_empty(),
-            kernel: Kernel::default(),
+            kernel: Arc::default(),
+            kernel_no: 0,
             build_ids,
-            arch: dump_arch(container),
+            batch: Batch::new(container.data, container.order, dump_arch(container)),
+            roots: 0,
+            nobody: Process::default(),
             counts: Counts::default(),
             system_wide,
             sched: scheduler::sched_of(container, &events, system_wide),
             prefer_waking: events.iter().any(|event| matches!(event.sched.as_deref(), Some(SchedEvent::Waking(_)))),
             events,
-            places: Vec::new(),
-            unwound: Vec::new(),
         }
     }
 
@@ -200,7 +208,7 @@ impl<'a, 'r> Import<'a, 'r> {
         if !is_switch {
             self.sign_of_life(thread, cpu_of(&sample), time_of(record));
         }
-        let stack = if is_kept { self.stack(record, index, &sample, thread) } else { None };
+        let stack = if is_kept { self.stack(record, index, thread) } else { None };
         let known = if is_kept { Some(stack) } else { None };
         self.scheduler(record, index, &sample, thread, known)?;
         if !is_kept {
@@ -233,30 +241,51 @@ impl<'a, 'r> Import<'a, 'r> {
         info.event_id
     }
 
-    /// The sample's stack.
-    pub(super) fn stack(&mut self, record: &Record<'_>, index: usize, sample: &Sample<'_>, thread: Option<i32>) -> Option<i32> {
-        stacks::chain(sample, record.misc, self.order, &mut self.places);
-        let deep = self.events.get(index).is_some_and(|event| self.places.len() >= event.max_stack);
-        self.counts.deep += i64::from(deep);
-        let process = thread.and_then(|thread| self.tasks.process_of(thread));
-        let mut process = process.and_then(|process| self.tasks.state(process));
-        if let Some(arch) = self.arch
-            && let Some(process) = process.as_deref_mut()
-            && !sample.stack.is_empty()
-        {
-            self.counts.dumps += 1;
-            let attr = self.attrs.get(index)?;
-            match user_regs(arch, attr, sample, self.order) {
-                Some(regs) => {
-                    self.unwound.clear();
-                    let ends = &mut self.counts.ends;
-                    process.unwinding.unwind(arch, &regs, sample.stack, self.input, ends, &mut self.unwound);
-                    stacks::join_unwound(&mut self.places, &self.unwound);
-                }
-                None => self.counts.ends.foreign += 1,
-            }
+    /// Asks for the sample's stack; what it gets is the number of a slot until [`Import::finish_stacks`].
+    pub(super) fn stack(&mut self, record: &Record<'_>, index: usize, thread: Option<i32>) -> Option<i32> {
+        if self.batch.is_full() {
+            self.batch.run(&self.attrs, &self.events);
         }
-        stacks::intern(&self.places, process, &mut self.kernel, self.recorder)
+        let root = self.root(thread);
+        Some(self.batch.push(record, index, root, thread))
+    }
+
+    /// The maps of the thread's process at this moment.
+    fn root(&mut self, thread: Option<i32>) -> u32 {
+        let process = thread.and_then(|thread| self.tasks.process_of(thread));
+        let process = process.and_then(|process| self.tasks.state(process)).unwrap_or(&mut self.nobody);
+        if let Some(root) = self.batch.root(process.root, self.kernel_no) {
+            return root;
+        }
+        let no = Batch::number_of(process.root, self.kernel_no).unwrap_or_else(|| {
+            self.roots = self.roots.wrapping_add(1);
+            self.roots
+        });
+        let unwinder = self.batch.arch.map(|_| process.unwinding.unwinder(self.input.library));
+        let (maps, kernel) = (process.maps.clone(), self.kernel.clone());
+        let at = self.batch.add_root(Root { no, maps, kernel_no: self.kernel_no, kernel, unwinder });
+        process.root = Some(at);
+        at.index
+    }
+
+    /// Puts the stacks into the tables, in place of their slots.
+    pub(super) fn finish_stacks(&mut self) {
+        self.batch.run(&self.attrs, &self.events);
+        let batch = std::mem::replace(&mut self.batch, Batch::new(&[], self.order, None));
+        let (forest, nodes, counts) = batch.finish();
+        self.counts.stacks = counts;
+        let parent = |parent: u32| (parent != forest::NONE).then_some(parent as i32);
+        let frames = forest.frames.iter().map(forest::Frame::at);
+        let ids = self.recorder.adopt_stacks(frames, forest.nodes.iter().map(|node| (parent(node.parent), node.frame as i32)));
+        let stack = |slot: Option<i32>| ids.get(*nodes.get(slot? as usize)? as usize).copied();
+        let tables = &mut self.recorder.tables;
+        for row in &mut tables.samples {
+            row.stack_id = stack(row.stack_id.get()).into();
+        }
+        for row in &mut tables.waits {
+            row.stack_id = stack(row.stack_id);
+            row.waker_stack_id = stack(row.waker_stack_id);
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! What could not be used, or is in doubt: counted on the way, told once at the end.
 
+use super::batch::StackCounts;
 use super::container::Container;
 use super::order::Walk;
 use super::records::{End, KERNEL_TYPE_LAST, USER_TYPE_START};
-use super::unwind::Ends;
 use crate::ingest::{Recorder, Severity};
 
 /// The recording tool's record types that are known (BPF_METADATA).
@@ -19,9 +19,7 @@ pub(super) struct Counts {
     pub unknown_event: i64,
     pub throttled: i64,
     pub untimed_samples: i64,
-    pub deep: i64,
-    pub dumps: i64,
-    pub ends: Ends,
+    pub stacks: StackCounts,
     pub swapper: bool,
     pub first_time: Option<i64>,
     pub last_time: Option<i64>,
@@ -51,15 +49,15 @@ impl Counts {
             "",
         );
         let message = "stacks as deep as the kernel records: their outer end is missing";
-        tell("perf_max_stack", Severity::Info, self.deep, message, "raise kernel.perf_event_max_stack", "");
+        tell("perf_max_stack", Severity::Info, self.stacks.deep, message, "raise kernel.perf_event_max_stack", "");
         let message = "stacks that were cut at the dump size: the frames so far are kept";
-        tell("perf_stack_cut", Severity::Info, self.ends.cut, message, "record with larger dumps (--call-graph dwarf,32768)", "");
+        tell("perf_stack_cut", Severity::Info, self.stacks.ends.cut, message, "record with larger dumps (--call-graph dwarf,32768)", "");
         let message = "stacks that reach code without unwind tables: the frames so far are kept";
-        tell("perf_unwind_no_table", Severity::Info, self.ends.no_table, message, "give the binaries with --symbol-dir", "");
+        tell("perf_unwind_no_table", Severity::Info, self.stacks.ends.no_table, message, "give the binaries with --symbol-dir", "");
         let message = "stacks whose unwinding failed: the frames so far are kept";
-        tell("perf_unwind_failed", Severity::Info, self.ends.failed, message, "give the binaries with --symbol-dir", "");
+        tell("perf_unwind_failed", Severity::Info, self.stacks.ends.failed, message, "give the binaries with --symbol-dir", "");
         let message = "stack dumps of a machine that is not unwound: kernel frames and the address are kept";
-        tell("perf_unwind_foreign", Severity::Info, self.ends.foreign, message, "record frame-pointer stacks (--call-graph fp)", "");
+        tell("perf_unwind_foreign", Severity::Info, self.stacks.ends.foreign, message, "record frame-pointer stacks (--call-graph fp)", "");
     }
 }
 

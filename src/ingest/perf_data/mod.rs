@@ -17,6 +17,7 @@
 //! is read with its leader (`:S`) get no samples of their own; PERFILE1 (before Linux 2.6.38) is not read.
 
 mod attr;
+mod batch;
 mod bytes;
 mod cmdline;
 mod compressed;
@@ -24,6 +25,7 @@ mod container;
 mod events;
 mod features;
 mod finish;
+mod forest;
 mod import;
 mod losses;
 mod maps;

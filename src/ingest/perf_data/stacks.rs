@@ -1,12 +1,13 @@
-//! From a sample's chain of addresses to a stack in the tables.
+//! From a sample's chain of addresses to the places on its stack.
+
+use std::sync::Arc;
 
 use linux_perf_data::linux_perf_event_reader::constants::*;
 
 use super::bytes::{Order, words};
 use super::maps::{Map, Maps};
 use super::sample::Sample;
-use super::tasks::Process;
-use crate::ingest::{FrameAt, Recorder};
+use super::unwind::ProcessUnwinder;
 
 /// Whose address it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,64 +96,36 @@ pub fn join_unwound(places: &mut Vec<Place>, unwound: &[u64]) {
     places.extend(user.map(|address| Place { address, space: Space::User }));
 }
 
-/// The kernel's maps and frames.
-#[derive(Debug, Default)]
+/// The kernel's maps.
+#[derive(Debug, Default, Clone)]
 pub struct Kernel {
     pub maps: Maps,
     /// The kernel itself. Its record spans `_text` to `_etext`; behind that comes code that ran at boot only, which the
     /// idle task's stacks still show.
     pub image: Option<Map>,
-    pub frames: rustc_hash::FxHashMap<u64, i32>,
 }
 
 /// No kernel image is larger: x86-64 leaves it 1 GiB of addresses, others less.
 const KERNEL_IMAGE_BYTES_MAX: u64 = 1 << 30;
 
 impl Kernel {
-    fn find(&self, address: u64) -> Option<&Map> {
+    pub fn find(&self, address: u64) -> Option<&Map> {
         let behind = || self.image.as_ref().filter(|image| address >= image.start && address - image.start < KERNEL_IMAGE_BYTES_MAX);
         self.maps.find(address).or_else(behind)
     }
 }
 
-/// Interns the frames from the root to the leaf; `None` for an empty stack.
-pub fn intern(places: &[Place], mut process: Option<&mut Process>, kernel: &mut Kernel, recorder: &mut Recorder) -> Option<i32> {
-    let mut stack = None;
-    for place in places.iter().rev() {
-        let frame = match (place.space, &mut process) {
-            (Space::Kernel, _) => match kernel.frames.get(&place.address) {
-                Some(frame) => *frame,
-                None => {
-                    let frame = frame(kernel.find(place.address), *place, recorder);
-                    kernel.frames.insert(place.address, frame);
-                    frame
-                }
-            },
-            (Space::User, Some(process)) => match process.frames.get(&place.address) {
-                Some(frame) => *frame,
-                None => {
-                    let frame = frame(process.maps.find(place.address), *place, recorder);
-                    process.frames.insert(place.address, frame);
-                    frame
-                }
-            },
-            _ => frame(None, *place, recorder),
-        };
-        stack = Some(recorder.intern_stack(stack, frame));
-    }
-    stack
-}
-
-/// An address without a mapping stays a frame of its own: no dso, `rel` the address as executed.
-fn frame(map: Option<&Map>, place: Place, recorder: &mut Recorder) -> i32 {
-    let at = FrameAt {
-        dso: map.map(|map| map.dso),
-        rel: Some(map.map_or(place.address, |map| map.relative(place.address)) as i64),
-        function: map.and_then(|map| map.function),
-        is_kernel: place.space == Space::Kernel,
-        ..FrameAt::default()
-    };
-    recorder.intern_frame(&at)
+/// All that decides what an address means, at one moment.
+#[derive(Debug, Clone)]
+pub struct Root {
+    /// Equal numbers, equal maps.
+    pub no: u32,
+    pub maps: Arc<Maps>,
+    /// The same for the kernel's.
+    pub kernel_no: u32,
+    pub kernel: Arc<Kernel>,
+    /// Where stacks were dumped.
+    pub unwinder: Option<ProcessUnwinder>,
 }
 
 #[cfg(test)]

@@ -1,0 +1,115 @@
+//! What every node of the stack forest knows of the path above it, in one pass: parents come before their children.
+//!
+//! Walking from each stack to its root touches the same nodes again and again, in rows that are ten times as wide as
+//! what is asked of them.
+
+use super::classes::Marks;
+use crate::tables::Tables;
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
+/// One entry per row of `stacks`.
+#[derive(Debug)]
+pub struct Nodes {
+    parent: Vec<u32>,
+    function: Vec<i32>,
+    /// Union of the class bits on the path.
+    bits: Vec<u64>,
+    /// The nearest node on the path (itself included) whose function adds a bit to those of its callers.
+    adds: Vec<u32>,
+    /// The nearest named user function outside the runtime, -1 for none.
+    site: Vec<i32>,
+    /// The innermost user frame lies in the runtime.
+    in_runtime: Vec<bool>,
+}
+
+/// One class on a stack: its outermost frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outermost {
+    /// Number of the class's bit.
+    pub class: u32,
+    pub function_id: i32,
+    /// The nearest named user function above it outside the runtime.
+    pub site: Option<i32>,
+}
+
+fn some(id: i32) -> Option<i32> {
+    (id >= 0).then_some(id)
+}
+
+impl Nodes {
+    pub fn read(tables: &Tables, marks: &Marks) -> Nodes {
+        let count = tables.stacks.len();
+        let mut nodes = Nodes {
+            parent: Vec::with_capacity(count),
+            function: Vec::with_capacity(count),
+            bits: Vec::with_capacity(count),
+            adds: Vec::with_capacity(count),
+            site: Vec::with_capacity(count),
+            in_runtime: Vec::with_capacity(count),
+        };
+        for (at, row) in tables.stacks.iter().enumerate() {
+            let frame = tables.frames.get(row.frame_id as usize);
+            let function = frame.and_then(|frame| frame.function_id);
+            let is_kernel = frame.is_some_and(|frame| frame.is_kernel);
+            // A parent that does not come first is none: such a table is not built by us, but must still be read.
+            let parent = row.parent_stack_id.and_then(|id| usize::try_from(id).ok()).filter(|parent| *parent < at);
+            let above = parent.and_then(|parent| nodes.bits.get(parent)).copied().unwrap_or(0);
+            let own = marks.of(function);
+            let inherited = |list: &[u32]| parent.and_then(|parent| list.get(parent)).copied().unwrap_or(NONE);
+            let adds = if own & !above != 0 { at as u32 } else { inherited(&nodes.adds) };
+            let is_runtime = marks.is_runtime(function);
+            let site = match function {
+                Some(function) if !is_kernel && !is_runtime => function,
+                _ => parent.and_then(|parent| nodes.site.get(parent)).copied().unwrap_or(-1),
+            };
+            let in_runtime = match is_kernel {
+                true => parent.and_then(|parent| nodes.in_runtime.get(parent)).copied().unwrap_or(false),
+                false => is_runtime,
+            };
+            nodes.parent.push(parent.map_or(NONE, |parent| parent as u32));
+            nodes.function.push(function.unwrap_or(-1));
+            nodes.bits.push(above | own);
+            nodes.adds.push(adds);
+            nodes.site.push(site);
+            nodes.in_runtime.push(in_runtime);
+        }
+        nodes
+    }
+
+    /// The function of the node's own frame.
+    pub fn function(&self, stack: i32) -> Option<i32> {
+        self.function.get(stack as usize).copied().and_then(some)
+    }
+
+    /// The nearest named user function outside the runtime.
+    pub fn site(&self, stack: i32) -> Option<i32> {
+        self.site.get(stack as usize).copied().and_then(some)
+    }
+
+    /// Whether the innermost user frame lies outside the runtime: frame pointers lose the caller of a libc leaf.
+    pub fn caller_certain(&self, stack: i32) -> bool {
+        !self.in_runtime.get(stack as usize).copied().unwrap_or(false)
+    }
+
+    /// The classes on a stack, by number, into `out`.
+    pub fn classes(&self, stack: i32, out: &mut Vec<Outermost>) {
+        out.clear();
+        let mut at = self.adds.get(stack as usize).copied().unwrap_or(NONE);
+        while let Some(bits) = self.bits.get(at as usize) {
+            let parent = self.parent.get(at as usize).copied().unwrap_or(NONE);
+            let mut new = bits & !self.bits.get(parent as usize).copied().unwrap_or(0);
+            let site = self.site.get(parent as usize).copied().and_then(some);
+            while new != 0 {
+                let class = new.trailing_zeros();
+                new &= new - 1;
+                if let Some(function_id) = self.function.get(at as usize).copied().and_then(some) {
+                    out.push(Outermost { class, function_id, site });
+                }
+            }
+            at = self.adds.get(parent as usize).copied().unwrap_or(NONE);
+        }
+        out.sort_unstable_by_key(|found| found.class);
+    }
+}
