@@ -113,13 +113,13 @@ impl Numbering<'_> {
         self.trail.clear();
         while let Some(node) = at.filter(|node| self.new_id.get(*node) == Some(&-1)) {
             self.trail.push(node);
-            at = self.old.get(node)?.parent_stack_id.and_then(|parent| usize::try_from(parent).ok());
+            at = self.old.get(node)?.parent_stack_id.get().and_then(|parent| usize::try_from(parent).ok());
         }
         while let Some(node) = self.trail.pop() {
             let row = self.old.get(node)?;
-            let parent = row.parent_stack_id.and_then(|parent| self.new_id.get(parent as usize).copied());
+            let parent = row.parent_stack_id.get().and_then(|parent| self.new_id.get(parent as usize).copied());
             let id = self.rows.len() as i32;
-            self.rows.push(Stack { stack_id: id, parent_stack_id: parent, ..row.clone() });
+            self.rows.push(Stack { stack_id: id, parent_stack_id: parent.into(), ..row.clone() });
             *self.new_id.get_mut(node)? = id;
         }
         self.new_id.get(stack).copied()
@@ -137,7 +137,7 @@ fn stack_keys(tables: &mut Tables) {
     let own: Vec<i64> = frames.iter().map(own).collect();
     for at in 0..tables.stacks.len() {
         let Some(row) = tables.stacks.get(at) else { continue };
-        let parent = row.parent_stack_id.and_then(|parent| tables.stacks.get(parent as usize)).map(|parent| parent.stack_key);
+        let parent = row.parent_stack_id.get().and_then(|parent| tables.stacks.get(parent as usize)).map(|parent| parent.stack_key);
         let key = keys::stack_key(parent, own.get(row.frame_id as usize).copied().unwrap_or(0));
         if let Some(row) = tables.stacks.get_mut(at) {
             row.stack_key = key;

@@ -141,6 +141,9 @@ impl Classes {
     fn bits_of(&self, function: &Function, kernel: bool) -> u64 {
         let name = crate::tables::keys::plain_name(&function.name);
         let dso = function.dso.as_deref().unwrap_or("");
+        // Most functions share not even the first letter with a pattern.
+        let first = name.bytes().next().unwrap_or(0);
+        let may_fit = |pattern: &String| matches!(pattern.bytes().next(), Some(own) if own == first || own == b'*');
         let mut bits = 0;
         for class in &self.classes {
             let applies = match class.dso.as_str() {
@@ -148,7 +151,7 @@ impl Classes {
                 "user" => !kernel,
                 _ => true,
             };
-            if applies && (class.patterns.iter().any(|p| fits(p, name)) || class.dso_patterns.iter().any(|p| fits(p, dso))) {
+            if applies && (class.patterns.iter().any(|p| may_fit(p) && fits(p, name)) || class.dso_patterns.iter().any(|p| fits(p, dso))) {
                 bits |= self.bit(&class.name);
             }
         }
@@ -163,8 +166,7 @@ fn is_kernel(tables: &Tables, function: &Function) -> bool {
 }
 
 /// Fills `stack_classes` and `stack_sites` for every stack that carries weight, a wait, a call or an allocation.
-pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks) {
-    let nodes = Nodes::read(tables, marks);
+pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks, nodes: &Nodes) {
     let names: Vec<Text> = classes.iter().map(|(name, _)| Text::from(name)).collect();
     let mut rows = Vec::new();
     let used = used(tables);

@@ -4,26 +4,26 @@
 
 use rayon::prelude::*;
 
-use super::paths::path;
+use super::nodes::Nodes;
 use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text};
 
 /// Fills `stack_costs` and `function_costs` from the samples of target threads.
-pub fn sum(tables: &mut Tables) {
-    tables.stack_costs = stack_costs(tables);
-    let tables_ref: &Tables = tables;
-    let mut rows: Vec<FunctionCost> = tables_ref
+pub fn sum(tables: &mut Tables, nodes: &Nodes) {
+    tables.stack_costs = stack_costs(tables, nodes);
+    let count = tables.functions.len();
+    let mut rows: Vec<FunctionCost> = tables
         .stack_costs
         .chunk_by(|a, b| a.event_id == b.event_id)
         .collect::<Vec<_>>()
         .into_par_iter()
-        .flat_map(|of_event| ["inlined", "physical"].into_par_iter().flat_map(move |view| functions(tables_ref, of_event, view)))
+        .flat_map(|of_event| ["inlined", "physical"].into_par_iter().flat_map(move |view| functions(nodes, count, of_event, view)))
         .collect();
     rows.sort_by(|a, b| (a.event_id, &a.view, a.function_id).cmp(&(b.event_id, &b.view, b.function_id)));
     tables.function_costs = rows;
 }
 
 /// Samples lie by event already: those of each event are sorted by stack and summed.
-fn stack_costs(tables: &Tables) -> Vec<StackCost> {
+fn stack_costs(tables: &Tables, nodes: &Nodes) -> Vec<StackCost> {
     let is_target =
         |sample: &Sample| sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target);
     let mut costs: Vec<StackCost> = Vec::new();
@@ -34,14 +34,13 @@ fn stack_costs(tables: &Tables) -> Vec<StackCost> {
         let event_id = of_event.first().map_or(0, |sample| sample.event_id);
         for same in seen.chunk_by(|a, b| a.0 == b.0) {
             let stack_id = same.first().map_or(0, |(stack, _)| *stack);
-            let leaf = path(tables, stack_id).next();
             costs.push(StackCost {
                 event_id,
                 stack_id,
                 self_weight: same.iter().fold(0, |sum, (_, weight)| sum.saturating_add(*weight)),
                 self_count: same.len() as i64,
-                leaf_function_id: leaf.and_then(|frame| frame.function_id),
-                leaf_is_kernel: leaf.is_some_and(|frame| frame.is_kernel),
+                leaf_function_id: nodes.function(stack_id),
+                leaf_is_kernel: nodes.is_kernel(stack_id),
             });
         }
     }
@@ -59,13 +58,14 @@ struct Cost {
     last: i64,
 }
 
-fn functions(tables: &Tables, stacks: &[StackCost], view: &str) -> Vec<FunctionCost> {
+/// `count`: how many functions there are.
+fn functions(nodes: &Nodes, count: usize, stacks: &[StackCost], view: &str) -> Vec<FunctionCost> {
     let physical = view == "physical";
-    let mut costs: Vec<Cost> = vec![Cost::default(); tables.functions.len()];
+    let mut costs: Vec<Cost> = vec![Cost::default(); count];
     for (number, stack) in stacks.iter().enumerate() {
         let mut is_leaf = true;
-        for frame in path(tables, stack.stack_id).filter(|frame| !physical || !frame.is_inlined) {
-            if let Some(cost) = frame.function_id.and_then(|function| costs.get_mut(function as usize)) {
+        for (function, _) in nodes.path(stack.stack_id).filter(|(_, is_inlined)| !physical || !is_inlined) {
+            if let Some(cost) = function.and_then(|function| costs.get_mut(function as usize)) {
                 if is_leaf {
                     cost.self_weight = cost.self_weight.saturating_add(stack.self_weight);
                     cost.self_count += stack.self_count;
@@ -97,6 +97,7 @@ fn functions(tables: &Tables, stacks: &[StackCost], view: &str) -> Vec<FunctionC
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::derive::Classes;
     use crate::tables::{Frame, Function, Maybe32, Stack, Thread};
 
     fn frame(id: i32, function: i32) -> Frame {
@@ -122,7 +123,7 @@ mod tests {
     fn recursion_counts_once() {
         let mut tables = Tables { frames: vec![frame(0, 0), frame(1, 1)], functions: vec![function(0), function(1)], ..Tables::default() };
         for (id, (parent, frame_id)) in [(None, 0), (Some(0), 1), (Some(1), 1)].into_iter().enumerate() {
-            tables.stacks.push(Stack { stack_id: id as i32, parent_stack_id: parent, frame_id, depth: id as i32, stack_key: 0 });
+            tables.stacks.push(Stack { stack_id: id as i32, parent_stack_id: parent.into(), frame_id, depth: id as i32, stack_key: 0 });
         }
         tables.threads.push(Thread { thread_id: 0, process_id: 0, artifact_id: 0, tid: 1, name: None, is_target: true });
         for weight in [3, 4] {
@@ -136,7 +137,9 @@ mod tests {
                 record_no: weight,
             });
         }
-        sum(&mut tables);
+        let marks = Classes::embedded().unwrap().mark(&tables);
+        let nodes = Nodes::read(&tables, &marks);
+        sum(&mut tables, &nodes);
         let of = |function: i32| {
             let row = tables.function_costs.iter().find(|row| row.function_id == function).unwrap();
             (row.self_weight, row.self_count, row.total_weight, row.total_count)

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::paths::path;
+use super::nodes::Nodes;
 use crate::tables::{Event, Tables};
 
 /// Blocks of time (rules.md 2.2, a house figure).
@@ -16,14 +16,14 @@ const BLOCKS: usize = 20;
 type Seen = (Option<i64>, i64, Option<i32>);
 
 /// Fills `events.n_eff` and `events.design_effect`.
-pub fn sizes(tables: &mut Tables) {
+pub fn sizes(tables: &mut Tables, nodes: &Nodes) {
     let mut per_event: Vec<Vec<Seen>> = vec![Vec::new(); tables.events.len()];
     for sample in &tables.samples {
         let is_target = sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target);
         if !is_target {
             continue;
         }
-        let leaf = sample.stack_id.get().and_then(|stack| path(tables, stack).next()).and_then(|frame| frame.function_id);
+        let leaf = sample.stack_id.get().and_then(|stack| nodes.function(stack));
         if let Some(list) = per_event.get_mut(sample.event_id as usize) {
             list.push((sample.ts_ns.get(), sample.weight, leaf));
         }

@@ -29,9 +29,11 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Target> {
     let marks = classes.mark(tables);
     waits::reasons(tables, &classes, &marks);
     waits::split_states(tables);
-    cost::sum(tables);
-    effective::sizes(tables);
-    classes::find(tables, &classes, &marks);
+    let nodes = nodes::Nodes::read(tables, &marks);
+    cost::sum(tables, &nodes);
+    effective::sizes(tables, &nodes);
+    classes::find(tables, &classes, &marks, &nodes);
+    drop(nodes);
     trend::fit(tables);
     bench::summarize(tables);
     Ok(target)

@@ -22,6 +22,8 @@ pub struct Nodes {
     site: Vec<i32>,
     /// The innermost user frame lies in the runtime.
     in_runtime: Vec<bool>,
+    is_inlined: Vec<bool>,
+    is_kernel: Vec<bool>,
 }
 
 /// One class on a stack: its outermost frame.
@@ -48,13 +50,15 @@ impl Nodes {
             adds: Vec::with_capacity(count),
             site: Vec::with_capacity(count),
             in_runtime: Vec::with_capacity(count),
+            is_inlined: Vec::with_capacity(count),
+            is_kernel: Vec::with_capacity(count),
         };
         for (at, row) in tables.stacks.iter().enumerate() {
             let frame = tables.frames.get(row.frame_id as usize);
             let function = frame.and_then(|frame| frame.function_id);
             let is_kernel = frame.is_some_and(|frame| frame.is_kernel);
             // A parent that does not come first is none: such a table is not built by us, but must still be read.
-            let parent = row.parent_stack_id.and_then(|id| usize::try_from(id).ok()).filter(|parent| *parent < at);
+            let parent = row.parent_stack_id.get().and_then(|id| usize::try_from(id).ok()).filter(|parent| *parent < at);
             let above = parent.and_then(|parent| nodes.bits.get(parent)).copied().unwrap_or(0);
             let own = marks.of(function);
             let inherited = |list: &[u32]| parent.and_then(|parent| list.get(parent)).copied().unwrap_or(NONE);
@@ -74,6 +78,8 @@ impl Nodes {
             nodes.adds.push(adds);
             nodes.site.push(site);
             nodes.in_runtime.push(in_runtime);
+            nodes.is_inlined.push(frame.is_some_and(|frame| frame.is_inlined));
+            nodes.is_kernel.push(is_kernel);
         }
         nodes
     }
@@ -81,6 +87,20 @@ impl Nodes {
     /// The function of the node's own frame.
     pub fn function(&self, stack: i32) -> Option<i32> {
         self.function.get(stack as usize).copied().and_then(some)
+    }
+
+    pub fn is_kernel(&self, stack: i32) -> bool {
+        self.is_kernel.get(stack as usize).copied().unwrap_or(false)
+    }
+
+    /// From the node to its root: function, and whether it is inlined.
+    pub fn path(&self, stack: i32) -> impl Iterator<Item = (Option<i32>, bool)> + '_ {
+        let exists = |at: &u32| (*at as usize) < self.parent.len();
+        let up = move |at: &u32| self.parent.get(*at as usize).copied().filter(exists);
+        std::iter::successors(Some(stack as u32).filter(exists), up).map(|at| {
+            let at = at as usize;
+            (self.function.get(at).copied().and_then(some), self.is_inlined.get(at).copied().unwrap_or(false))
+        })
     }
 
     /// The nearest named user function outside the runtime.

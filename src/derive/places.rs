@@ -95,7 +95,7 @@ impl<'a> Places<'a> {
         let mut known: Vec<Known> = Vec::with_capacity(tables.stacks.len());
         for row in &tables.stacks {
             // Parents come first.
-            let mut own = row.parent_stack_id.and_then(|parent| known.get(parent as usize)).copied().unwrap_or(NOTHING);
+            let mut own = row.parent_stack_id.get().and_then(|parent| known.get(parent as usize)).copied().unwrap_or(NOTHING);
             if let Some(frame) = tables.frames.get(row.frame_id as usize) {
                 let (function, bits) = (frame.function_id.unwrap_or(-1), marks.of(frame.function_id));
                 let is_runtime = marks.is_runtime(frame.function_id);

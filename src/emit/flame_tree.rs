@@ -59,7 +59,7 @@ impl Forest {
             if total == 0 {
                 continue;
             }
-            let parent = row.parent_stack_id.and_then(|id| usize::try_from(id).ok()).filter(|parent| *parent < at);
+            let parent = row.parent_stack_id.get().and_then(|id| usize::try_from(id).ok()).filter(|parent| *parent < at);
             if let Some(sum) = parent.and_then(|parent| forest.total.get_mut(parent)) {
                 *sum = sum.saturating_add(total);
             }
@@ -81,26 +81,54 @@ impl Forest {
 }
 
 /// Labels, each once.
-#[derive(Default)]
-struct Labels {
+struct Labels<'a> {
+    tables: &'a Tables,
     texts: Vec<String>,
-    ids: BTreeMap<String, usize>,
-    of_frame: BTreeMap<i32, usize>,
+    ids: BTreeMap<String, u32>,
+    /// By function, and by dso for what has none; [`NONE`] where it was not needed yet.
+    of_function: Vec<u32>,
+    of_dso: Vec<u32>,
+    of_nothing: u32,
 }
 
-impl Labels {
-    fn of(&mut self, tables: &Tables, stack: u32) -> usize {
-        let frame = tables.stacks.get(stack as usize).map_or(-1, |row| row.frame_id);
-        if let Some(label) = self.of_frame.get(&frame) {
+impl<'a> Labels<'a> {
+    fn new(tables: &'a Tables) -> Labels<'a> {
+        Labels {
+            tables,
+            texts: Vec::new(),
+            ids: BTreeMap::new(),
+            of_function: vec![NONE; tables.functions.len()],
+            of_dso: vec![NONE; tables.dsos.len()],
+            of_nothing: NONE,
+        }
+    }
+
+    fn of(&mut self, stack: u32) -> u32 {
+        let frame = self.tables.stacks.get(stack as usize).and_then(|row| self.tables.frames.get(row.frame_id as usize));
+        let at = |id: Option<i32>| id.and_then(|id| usize::try_from(id).ok());
+        let (function, dso) = (at(frame.and_then(|frame| frame.function_id)), at(frame.and_then(|frame| frame.dso_id)));
+        let known = match (function, dso) {
+            (Some(function), _) => self.of_function.get(function),
+            (None, Some(dso)) => self.of_dso.get(dso),
+            (None, None) => Some(&self.of_nothing),
+        };
+        if let Some(label) = known.filter(|label| **label != NONE) {
             return *label;
         }
-        let text = label(tables, frame);
-        let next = self.texts.len();
+        let text = label(self.tables, frame);
+        let next = self.texts.len() as u32;
         let label = *self.ids.entry(text.clone()).or_insert(next);
         if label == next {
             self.texts.push(text);
         }
-        self.of_frame.insert(frame, label);
+        let slot = match (function, dso) {
+            (Some(function), _) => self.of_function.get_mut(function),
+            (None, Some(dso)) => self.of_dso.get_mut(dso),
+            (None, None) => Some(&mut self.of_nothing),
+        };
+        if let Some(slot) = slot {
+            *slot = label;
+        }
         label
     }
 }
@@ -123,18 +151,18 @@ struct Open {
 pub fn fold(tables: &Tables, weights: &[(i32, i64)], divisor: i128) -> Folded {
     let forest = Forest::new(tables, weights);
     let whole: i128 = weights.iter().map(|(_, weight)| i128::from(*weight).max(0)).sum();
-    let mut labels = Labels::default();
+    let mut labels = Labels::new(tables);
     let mut folded = Folded { lines: Vec::new(), cut: 0 };
     let mut open = vec![Open { path: String::new(), depth: 0, stacks: Vec::new() }];
     while let Some(frame) = open.pop() {
         let mut own: i128 = frame.stacks.iter().map(|stack| i128::from(forest.own.get(*stack as usize).copied().unwrap_or(0))).sum();
-        let mut below: BTreeMap<usize, Group> = BTreeMap::new();
+        let mut below: BTreeMap<u32, Group> = BTreeMap::new();
         let firsts: Vec<u32> = match frame.depth {
             0 => vec![forest.root],
             _ => frame.stacks.iter().filter_map(|stack| forest.child.get(*stack as usize).copied()).collect(),
         };
         for stack in firsts.into_iter().flat_map(|first| forest.list(first)) {
-            let group = below.entry(labels.of(tables, stack)).or_default();
+            let group = below.entry(labels.of(stack)).or_default();
             group.total += i128::from(forest.total.get(stack as usize).copied().unwrap_or(0));
             group.stacks.push(stack);
         }
@@ -144,7 +172,7 @@ pub fn fold(tables: &Tables, weights: &[(i32, i64)], divisor: i128) -> Folded {
                 own += group.total;
                 continue;
             }
-            let name = labels.texts.get(label).map_or("", String::as_str);
+            let name = labels.texts.get(label as usize).map_or("", String::as_str);
             let path = if frame.depth == 0 { name.to_owned() } else { format!("{};{name}", frame.path) };
             open.push(Open { path, depth: frame.depth + 1, stacks: group.stacks });
         }
@@ -158,9 +186,8 @@ pub fn fold(tables: &Tables, weights: &[(i32, i64)], divisor: i128) -> Folded {
 }
 
 /// What a frame is called in a picture.
-fn label(tables: &Tables, frame: i32) -> String {
+fn label(tables: &Tables, frame: Option<&Frame>) -> String {
     let row = |id: i32| usize::try_from(id).ok();
-    let frame: Option<&Frame> = row(frame).and_then(|id| tables.frames.get(id));
     let function: Option<&Function> = frame.and_then(|frame| frame.function_id).and_then(row).and_then(|id| tables.functions.get(id));
     let text = match function {
         Some(function) => function.name.to_string(),

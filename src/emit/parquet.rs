@@ -12,12 +12,14 @@ use crate::tables::{SCHEMA_VERSION, bridge};
 const ROW_GROUP_ROWS: usize = 262_144;
 
 pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
-    let batches = view.run.tables.batches().map_err(|error| failed("tables", &error.to_string()))?;
-    batches
+    let tables = &view.run.tables;
+    tables
+        .filled()
         .par_iter()
-        .map(|(name, batch)| {
+        .map(|name| {
             let path = format!("tables/{name}.parquet");
-            let frame = bridge::frame(batch).map_err(|error| failed(&path, &error.to_string()))?;
+            let batch = tables.batch(name).map_err(|error| failed(&path, &error.to_string()))?;
+            let frame = bridge::frame(&batch).map_err(|error| failed(&path, &error.to_string()))?;
             let bytes = file(name, &frame).map_err(|error| failed(&path, &error.to_string()))?;
             Ok((path, bytes))
         })

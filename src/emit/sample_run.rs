@@ -132,7 +132,13 @@ fn stacks(tables: &mut Tables) {
             symbol_rel: None,
         });
         let parent_stack_id = (id > 0).then_some(0);
-        tables.stacks.push(Stack { stack_id: id, parent_stack_id, frame_id: id, depth: i32::from(id > 0), stack_key: 0 });
+        tables.stacks.push(Stack {
+            stack_id: id,
+            parent_stack_id: parent_stack_id.into(),
+            frame_id: id,
+            depth: i32::from(id > 0),
+            stack_key: 0,
+        });
     }
     tables.events.push(Event {
         event_id: 0,

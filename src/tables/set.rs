@@ -19,11 +19,19 @@ macro_rules! tables {
                 vec![ $( <$Row as TableRow>::descriptor() ),* ]
             }
 
-            /// Every table that has rows, as a record batch.
-            pub fn batches(&self) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
+            /// The names of the tables that have rows, in order.
+            pub fn filled(&self) -> Vec<&'static str> {
                 let mut out = Vec::new();
-                $( if !self.$field.is_empty() { out.push((<$Row as TableRow>::NAME, <$Row as TableRow>::batch(&self.$field)?)); } )*
-                Ok(out)
+                $( if !self.$field.is_empty() { out.push(<$Row as TableRow>::NAME); } )*
+                out
+            }
+
+            /// One table as a record batch.
+            pub fn batch(&self, table: &str) -> Result<RecordBatch, ArrowError> {
+                match table {
+                    $( <$Row as TableRow>::NAME => <$Row as TableRow>::batch(&self.$field), )*
+                    other => Err(ArrowError::InvalidArgumentError(format!("no table {other}"))),
+                }
             }
 
             /// The wanted tables, empty ones too: what the SQL engine registers, so that a query over an absent table gives no rows instead of an error.

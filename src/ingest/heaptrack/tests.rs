@@ -41,7 +41,7 @@ fn path(tables: &Tables, mut stack: Option<i32>) -> Vec<String> {
         let inlined = if frame.is_inlined { "(inlined) " } else { "" };
         let file = name.and_then(|f| f.file.clone()).unwrap_or_default();
         shown.push(format!("{inlined}{} {file}:{}", name.map_or("?", |f| &f.name), frame.line.unwrap_or(0)));
-        stack = node.parent_stack_id;
+        stack = node.parent_stack_id.get();
     }
     shown.reverse();
     shown
@@ -109,7 +109,7 @@ fn ours(tables: &Tables, cost: fn(&Allocation) -> i64) -> ByStack {
             }
             is_innermost = !frame.is_inlined;
             is_new &= frame.is_inlined;
-            stack = node.parent_stack_id.filter(|_| frame.is_inlined || !is_last);
+            stack = node.parent_stack_id.get().filter(|_| frame.is_inlined || !is_last);
         }
         names.sort();
         *found.entry(names).or_default() += cost(row);

@@ -46,7 +46,7 @@ fn stacks(recorder: &Recorder) -> Vec<String> {
                 (None, None) => "?".into(),
             };
             names.push(if frame.is_kernel { format!("[{name}]") } else { name });
-            stack = node.parent_stack_id;
+            stack = node.parent_stack_id.get();
         }
         names.reverse();
         names.join(";")

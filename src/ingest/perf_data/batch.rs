@@ -228,6 +228,7 @@ impl<'a> Batch<'a> {
             Some(other) => ids.get(other as usize).and_then(|ids| ids.get(slot.node as usize)).copied().unwrap_or(NONE),
         };
         let nodes = self.slots.iter().map(node).collect();
+        forest.forget();
         (forest, nodes, counts)
     }
 }

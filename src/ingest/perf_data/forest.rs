@@ -118,6 +118,12 @@ impl Forest {
         }
     }
 
+    /// Gives back the memory that only interning needs.
+    pub fn forget(&mut self) {
+        self.frame_ids = FxHashMap::default();
+        self.crowds = FxHashMap::default();
+    }
+
     /// Takes in another forest; gives the new number of each of its nodes.
     pub fn absorb(&mut self, other: &Forest) -> Vec<u32> {
         let frames: Vec<u32> = other.frames.iter().map(|frame| self.frame(*frame)).collect();
