@@ -12,9 +12,8 @@ use std::collections::BTreeMap;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rustc_hash::FxHashMap;
 
-use crate::derive::classes::Classes;
+use crate::derive::classes::{Classes, Marks};
 use crate::derive::places::{Key, Place, Places};
-use crate::error::Result;
 use crate::tables::{Artifact, Event, Evidence, Hotspot, StackSite, Tables, Text};
 use crate::wall::Shares;
 
@@ -30,12 +29,10 @@ pub fn encode(value: &str) -> String {
 }
 
 /// Fills `hotspots` and their `evidence`.
-pub fn rank(tables: &mut Tables, shares: &Shares) -> Result<()> {
-    let classes = Classes::embedded()?;
-    let marks = classes.mark(tables);
+pub fn rank(tables: &mut Tables, shares: &Shares, classes: &Classes, marks: &Marks) {
     let mut rows = Vec::new();
     {
-        let places = Places::new(tables, &classes, &marks);
+        let places = Places::new(tables, classes, marks);
         rows.extend(cpu_rows(tables, &places, shares));
         rows.extend(wait_rows(tables, shares));
         rows.extend(memory_rows(tables, &places));
@@ -60,7 +57,6 @@ pub fn rank(tables: &mut Tables, shares: &Shares) -> Result<()> {
         }
         tables.hotspots.push(row.hotspot);
     }
-    Ok(())
 }
 
 /// The site of a stack, as `stack_sites` has it.

@@ -49,7 +49,6 @@ pub fn renumber(tables: &mut Tables) {
     tables.waits.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
     tables.syscall_events.sort_by_key(|row| (row.artifact_id, row.start_ns, row.line_no));
     stacks(tables);
-    stack_keys(tables);
 }
 
 fn dsos(tables: &mut Tables) {
@@ -126,21 +125,18 @@ impl Numbering<'_> {
     }
 }
 
-fn stack_keys(tables: &mut Tables) {
-    let frames = &tables.frames;
-    let functions = &tables.functions;
+/// `stacks.stack_key` of every stack: hashes over the functions from the root.
+pub fn stack_keys(tables: &Tables) -> Vec<i64> {
     // A frame without a name is told apart by its place.
-    let own = |frame: &Frame| match frame.function_id.and_then(|id| functions.get(id as usize)) {
+    let own = |frame: &Frame| match frame.function_id.and_then(|id| tables.functions.get(id as usize)) {
         Some(function) => function.function_key,
         None => frame.rel.unwrap_or(0),
     };
-    let own: Vec<i64> = frames.iter().map(own).collect();
-    for at in 0..tables.stacks.len() {
-        let Some(row) = tables.stacks.get(at) else { continue };
-        let parent = row.parent_stack_id.get().and_then(|parent| tables.stacks.get(parent as usize)).map(|parent| parent.stack_key);
-        let key = keys::stack_key(parent, own.get(row.frame_id as usize).copied().unwrap_or(0));
-        if let Some(row) = tables.stacks.get_mut(at) {
-            row.stack_key = key;
-        }
+    let own: Vec<i64> = tables.frames.iter().map(own).collect();
+    let mut all: Vec<i64> = Vec::with_capacity(tables.stacks.len());
+    for row in &tables.stacks {
+        let parent = row.parent_stack_id.get().and_then(|parent| all.get(parent as usize)).copied();
+        all.push(keys::stack_key(parent, own.get(row.frame_id as usize).copied().unwrap_or(0)));
     }
+    all
 }

@@ -7,19 +7,18 @@ use rayon::prelude::*;
 use super::nodes::Nodes;
 use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text};
 
-/// Fills `stack_costs` and `function_costs` from the samples of target threads.
-pub fn sum(tables: &mut Tables, nodes: &Nodes) {
-    tables.stack_costs = stack_costs(tables, nodes);
+/// The rows of `stack_costs` and `function_costs`, from the samples of target threads.
+pub fn sum(tables: &Tables, nodes: &Nodes) -> (Vec<StackCost>, Vec<FunctionCost>) {
+    let stacks = stack_costs(tables, nodes);
     let count = tables.functions.len();
-    let mut rows: Vec<FunctionCost> = tables
-        .stack_costs
+    let mut rows: Vec<FunctionCost> = stacks
         .chunk_by(|a, b| a.event_id == b.event_id)
         .collect::<Vec<_>>()
         .into_par_iter()
         .flat_map(|of_event| ["inlined", "physical"].into_par_iter().flat_map(move |view| functions(nodes, count, of_event, view)))
         .collect();
     rows.sort_by(|a, b| (a.event_id, &a.view, a.function_id).cmp(&(b.event_id, &b.view, b.function_id)));
-    tables.function_costs = rows;
+    (stacks, rows)
 }
 
 /// Samples lie by event already: those of each event are sorted by stack and summed.
@@ -139,7 +138,7 @@ mod tests {
         }
         let marks = Classes::embedded().unwrap().mark(&tables);
         let nodes = Nodes::read(&tables, &marks);
-        sum(&mut tables, &nodes);
+        (tables.stack_costs, tables.function_costs) = sum(&tables, &nodes);
         let of = |function: i32| {
             let row = tables.function_costs.iter().find(|row| row.function_id == function).unwrap();
             (row.self_weight, row.self_count, row.total_weight, row.total_count)

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use inferno::flamegraph::{self, Options};
+use rayon::prelude::*;
 
 use super::flame_tree;
 use super::{EmitOptions, OutputFile, View, escape, number};
@@ -30,13 +31,9 @@ struct Picture {
 }
 
 pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
-    let mut files = Vec::new();
-    for picture in [cpu(view), off_cpu(view), alloc(view)].into_iter().flatten() {
-        if let Some(bytes) = draw(view, picture)? {
-            files.push(bytes);
-        }
-    }
-    Ok(files)
+    let pictures: [fn(&View<'_>) -> Option<Picture>; 3] = [cpu, off_cpu, alloc];
+    let drawn = pictures.par_iter().map(|picture| picture(view).map_or(Ok(None), |picture| draw(view, picture)));
+    Ok(drawn.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// The event that leads, as in the hotspot table: role cpu, at least 100 samples, unwound by DWARF before LBR before

@@ -54,6 +54,8 @@ pub struct Input<'a> {
 pub struct ImportOptions {
     /// Keep scheduler, syscall, lock and block tracepoints in `samples` too.
     pub keep_tracepoints: bool,
+    /// perf.data: stacks that are made at once; `None` for a good number. The rows do not depend on it.
+    pub stacks_at_once: Option<usize>,
 }
 
 /// A file format: how to recognise it and how to read it.

@@ -20,8 +20,7 @@ impl<'a> Functions<'a> {
     }
 
     fn intern(&mut self, named: &Named, dso: i32, dso_name: &Text) -> Option<i32> {
-        let name: Text = Text::from(named.name.as_deref()?);
-        let key = (name, Some(dso), named.file.clone());
+        let key = (named.name.clone()?, Some(dso), named.file.clone());
         if let Some(id) = self.known.get(&key) {
             return Some(*id);
         }

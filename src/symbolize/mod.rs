@@ -55,7 +55,7 @@ struct Resolved {
 /// One function at an address.
 #[derive(Default, Clone)]
 struct Named {
-    name: Option<String>,
+    name: Option<Text>,
     file: Option<Text>,
     declared: Option<i32>,
     line: Option<i32>,

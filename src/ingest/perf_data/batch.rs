@@ -1,17 +1,18 @@
-//! The stacks of many samples at once, on all threads.
+//! The stacks of many samples, on all threads.
 //!
 //! Records are taken one after the other, since each changes what the next one means; but a stack only needs the maps
-//! of its process at that moment. So a sample's stack is asked for by a [`Job`] that remembers them ([`Root`]), the jobs
-//! of some ten thousand samples are done in parallel, each worker with stacks of its own, and the workers' stacks are
-//! joined at the end. Which worker did what changes numbers only, and those are made canonical later.
+//! of its process at that moment. So a sample's stack is asked for by a [`Job`] that remembers them ([`Root`]); jobs are
+//! handed over by the thousand to [`Makers`], which run beside the thread that takes the records, each with stacks of
+//! its own. The makers' stacks are joined at the end. Which maker did what changes numbers only, and those are made
+//! canonical later.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
 use super::attr::Attr;
 use super::bytes::Order;
-use super::events::EventInfo;
 use super::forest::{Forest, Interner, NONE};
 use super::order::Record;
 use super::sample;
@@ -31,20 +32,132 @@ struct Job {
     thread: u32,
 }
 
-/// The jobs that wait, and the stacks that are done.
-pub struct Batch<'a> {
+/// Jobs that are handed over together, and what they need.
+#[derive(Default)]
+pub struct Jobs {
+    number: u32,
+    list: Vec<Job>,
+    bytes: usize,
+    arena: Vec<u8>,
+    roots: Vec<Root>,
+}
+
+/// Where a process's maps are in the jobs that wait.
+#[derive(Debug, Clone, Copy)]
+pub struct RootAt {
+    no: u32,
+    kernel_no: u32,
+    batch: u32,
+    pub index: u32,
+}
+
+/// Where stacks are asked for.
+pub struct Batch<'m> {
+    makers: &'m Makers<'m>,
+    /// `None` once all is handed over.
+    sender: Option<SyncSender<Jobs>>,
+    jobs: Jobs,
+    jobs_max: usize,
+    slots: usize,
+}
+
+/// Jobs in one hand-over.
+const JOBS: usize = 4096;
+/// And records of this size in all: 16 KiB of stack each, or some hundred bytes of addresses.
+const BYTES: usize = 4 << 20;
+/// Hand-overs that may wait; then the thread that takes the records makes stacks itself.
+const WAITING: usize = 8;
+
+impl<'m> Batch<'m> {
+    /// `jobs_max`: see [`crate::ingest::ImportOptions::stacks_at_once`].
+    pub fn new(makers: &'m Makers<'m>, jobs_max: Option<usize>) -> (Batch<'m>, Receiver<Jobs>) {
+        let (sender, receiver) = sync_channel(WAITING);
+        (Batch { makers, sender: Some(sender), jobs: Jobs::default(), jobs_max: jobs_max.unwrap_or(JOBS), slots: 0 }, receiver)
+    }
+
+    /// The machine that stacks are unwound for.
+    pub fn arch(&self) -> Option<Arch> {
+        self.makers.arch
+    }
+
+    /// Hands over what waits, if that is enough.
+    pub fn hand_over_if_full(&mut self) {
+        if self.jobs.list.len() >= self.jobs_max || self.jobs.bytes >= BYTES {
+            self.hand_over();
+        }
+    }
+
+    fn hand_over(&mut self) {
+        let next = Jobs { number: self.jobs.number.wrapping_add(1), ..Jobs::default() };
+        let full = std::mem::replace(&mut self.jobs, next);
+        match self.sender.as_ref().map(|sender| sender.try_send(full)) {
+            Some(Err(TrySendError::Full(jobs) | TrySendError::Disconnected(jobs))) => self.makers.make(&jobs),
+            Some(Ok(())) | None => {}
+        }
+    }
+
+    /// Hands over the last: nothing may be asked for any more.
+    pub fn close(&mut self) {
+        self.hand_over();
+        self.sender = None;
+    }
+
+    /// The maps that `known` stands for, if they are those of now and among the jobs that wait.
+    pub fn root(&self, known: Option<RootAt>, kernel_no: u32) -> Option<u32> {
+        known.filter(|at| at.batch == self.jobs.number && at.kernel_no == kernel_no).map(|at| at.index)
+    }
+
+    /// The number by which the makers remember these maps, if they had one before.
+    pub fn number_of(known: Option<RootAt>, kernel_no: u32) -> Option<u32> {
+        known.filter(|at| at.kernel_no == kernel_no).map(|at| at.no)
+    }
+
+    pub fn add_root(&mut self, root: Root) -> RootAt {
+        let index = self.jobs.roots.len() as u32;
+        let at = RootAt { no: root.no, kernel_no: root.kernel_no, batch: self.jobs.number, index };
+        self.jobs.roots.push(root);
+        at
+    }
+
+    /// Asks for the stack of a sample. Gives its slot.
+    pub fn push(&mut self, record: &Record<'_>, attr: usize, root: u32, thread: Option<i32>) -> i32 {
+        let (start, in_file) = match record.body_at {
+            Some(at) => (at, true),
+            None => {
+                let at = self.jobs.arena.len();
+                self.jobs.arena.extend_from_slice(record.body);
+                (at, false)
+            }
+        };
+        let len = record.body.len();
+        self.jobs.bytes = self.jobs.bytes.saturating_add(len);
+        let thread = thread.map_or(u32::MAX, |thread| thread as u32);
+        self.jobs.list.push(Job { start, len, in_file, misc: record.misc, attr: attr as u32, root, thread });
+        let slot = self.slots;
+        self.slots += 1;
+        slot as i32
+    }
+}
+
+/// What makes the stacks.
+pub struct Makers<'a> {
     file: &'a [u8],
     order: Order,
     /// User stacks are unwound, for this machine.
-    pub arch: Option<Arch>,
-    jobs: Vec<Job>,
-    bytes: usize,
-    arena: Vec<u8>,
-    /// The maps that waiting jobs need.
-    roots: Vec<Root>,
-    number: u32,
-    slots: Vec<Slot>,
-    workers: Mutex<Workers>,
+    arch: Option<Arch>,
+    attrs: Vec<Attr>,
+    /// Frames the kernel records at most, per attr.
+    max_stacks: Vec<usize>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Those that nobody uses at the moment.
+    idle: Vec<Worker>,
+    made: u32,
+    /// The stacks of each hand-over, by its number.
+    done: Vec<(u32, Vec<Slot>)>,
 }
 
 /// The stack of a job that is done: whose, and which.
@@ -52,13 +165,6 @@ pub struct Batch<'a> {
 struct Slot {
     worker: u32,
     node: u32,
-}
-
-/// Those that nobody uses at the moment, and how many there are.
-#[derive(Default)]
-struct Workers {
-    idle: Vec<Worker>,
-    made: u32,
 }
 
 /// Stacks of one thread of execution at a time.
@@ -79,104 +185,44 @@ pub struct StackCounts {
     pub ends: Ends,
 }
 
-/// Where a process's maps are in the batch.
-#[derive(Debug, Clone, Copy)]
-pub struct RootAt {
-    no: u32,
-    kernel_no: u32,
-    batch: u32,
-    pub index: u32,
-}
+impl<'a> Makers<'a> {
+    pub fn new(file: &'a [u8], order: Order, arch: Option<Arch>, attrs: &[Attr], max_stacks: Vec<usize>) -> Makers<'a> {
+        Makers { file, order, arch, attrs: attrs.to_vec(), max_stacks, state: Mutex::default() }
+    }
 
-const JOBS: usize = 1 << 16;
-/// Records of this size in all are touched before their stacks are made: 16 KiB of stack each, or a page of addresses.
-const BYTES: usize = 64 << 20;
-/// Jobs that one worker does at a time, at most.
-const CHUNK: usize = 2048;
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
-impl<'a> Batch<'a> {
-    pub fn new(file: &'a [u8], order: Order, arch: Option<Arch>) -> Batch<'a> {
-        Batch {
-            file,
-            order,
-            arch,
-            jobs: Vec::new(),
-            bytes: 0,
-            arena: Vec::new(),
-            roots: Vec::new(),
-            number: 0,
-            slots: Vec::new(),
-            workers: Mutex::default(),
+    /// Makes stacks until nobody hands over any more.
+    pub fn serve(&self, receiver: Receiver<Jobs>) {
+        while let Ok(jobs) = receiver.recv() {
+            self.make(&jobs);
         }
     }
 
-    /// Whether the jobs that wait should be done now.
-    pub fn is_full(&self) -> bool {
-        self.jobs.len() >= JOBS || self.bytes >= BYTES
+    fn make(&self, jobs: &Jobs) {
+        // Where there are more than two threads, this is how the others help.
+        let chunk = jobs.list.len().div_ceil(rayon::current_num_threads().saturating_sub(1).max(1)).max(64);
+        let done: Vec<Vec<Slot>> = jobs.list.par_chunks(chunk).map(|list| self.chunk(list, jobs)).collect();
+        self.state().done.push((jobs.number, done.concat()));
     }
 
-    /// The maps that `known` stands for, if they are those of now and part of this batch.
-    pub fn root(&self, known: Option<RootAt>, kernel_no: u32) -> Option<u32> {
-        known.filter(|at| at.batch == self.number && at.kernel_no == kernel_no).map(|at| at.index)
-    }
-
-    /// The number by which workers remember these maps, if they had one before.
-    pub fn number_of(known: Option<RootAt>, kernel_no: u32) -> Option<u32> {
-        known.filter(|at| at.kernel_no == kernel_no).map(|at| at.no)
-    }
-
-    pub fn add_root(&mut self, root: Root) -> RootAt {
-        let at = RootAt { no: root.no, kernel_no: root.kernel_no, batch: self.number, index: self.roots.len() as u32 };
-        self.roots.push(root);
-        at
-    }
-
-    /// Asks for the stack of a sample. Gives its slot.
-    pub fn push(&mut self, record: &Record<'_>, attr: usize, root: u32, thread: Option<i32>) -> i32 {
-        let (start, in_file) = match record.body_at {
-            Some(at) => (at, true),
-            None => {
-                let at = self.arena.len();
-                self.arena.extend_from_slice(record.body);
-                (at, false)
-            }
-        };
-        let len = record.body.len();
-        self.bytes = self.bytes.saturating_add(len);
-        let slot = self.slots.len() + self.jobs.len();
-        let thread = thread.map_or(u32::MAX, |thread| thread as u32);
-        self.jobs.push(Job { start, len, in_file, misc: record.misc, attr: attr as u32, root, thread });
-        slot as i32
-    }
-
-    /// Makes the stacks that wait.
-    pub fn run(&mut self, attrs: &[Attr], events: &[EventInfo]) {
-        let chunk = (self.jobs.len() / (rayon::current_num_threads() * 8)).clamp(64, CHUNK);
-        let this = &*self;
-        let done: Vec<Vec<Slot>> = this.jobs.par_chunks(chunk).map(|jobs| this.chunk(jobs, attrs, events)).collect();
-        done.iter().for_each(|slots| self.slots.extend_from_slice(slots));
-        self.jobs.clear();
-        self.arena.clear();
-        self.roots.clear();
-        self.bytes = 0;
-        self.number = self.number.wrapping_add(1);
-    }
-
-    fn chunk(&self, jobs: &[Job], attrs: &[Attr], events: &[EventInfo]) -> Vec<Slot> {
+    fn chunk(&self, list: &[Job], jobs: &Jobs) -> Vec<Slot> {
         let mut worker = self.take_worker();
-        let slots = jobs.iter().map(|job| Slot { worker: worker.number, node: self.stack(&mut worker, job, attrs, events) });
+        let slots = list.iter().map(|job| Slot { worker: worker.number, node: self.stack(&mut worker, job, jobs) });
         let slots = slots.collect();
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner).idle.push(worker);
+        self.state().idle.push(worker);
         slots
     }
 
     fn take_worker(&self) -> Worker {
-        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(worker) = workers.idle.pop() {
+        let mut state = self.state();
+        if let Some(worker) = state.idle.pop() {
             return worker;
         }
-        let number = workers.made;
-        workers.made += 1;
+        let number = state.made;
+        state.made += 1;
         Worker {
             number,
             interner: Interner::default(),
@@ -187,13 +233,13 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn stack(&self, worker: &mut Worker, job: &Job, attrs: &[Attr], events: &[EventInfo]) -> u32 {
-        let store = if job.in_file { self.file } else { &self.arena };
+    fn stack(&self, worker: &mut Worker, job: &Job, jobs: &Jobs) -> u32 {
+        let store = if job.in_file { self.file } else { &jobs.arena };
         let body = job.start.checked_add(job.len).and_then(|end| store.get(job.start..end)).unwrap_or(&[]);
-        let (Some(attr), Some(root)) = (attrs.get(job.attr as usize), self.roots.get(job.root as usize)) else { return NONE };
+        let (Some(attr), Some(root)) = (self.attrs.get(job.attr as usize), jobs.roots.get(job.root as usize)) else { return NONE };
         let Some(sample) = sample::decode(attr, body, self.order) else { return NONE };
         stacks::chain(&sample, job.misc, self.order, &mut worker.places);
-        let deep = events.get(job.attr as usize).is_some_and(|event| worker.places.len() >= event.max_stack);
+        let deep = self.max_stacks.get(job.attr as usize).is_some_and(|max| worker.places.len() >= *max);
         worker.counts.deep += i64::from(deep);
         if let (Some(arch), Some(unwinder)) = (self.arch, &root.unwinder)
             && !sample.stack.is_empty()
@@ -212,9 +258,10 @@ impl<'a> Batch<'a> {
     }
 
     /// All stacks in one forest, the node of each slot, and the sums of what was noticed.
-    pub fn finish(self) -> (Forest, Vec<u32>, StackCounts) {
-        let mut workers = self.workers.into_inner().unwrap_or_else(PoisonError::into_inner).idle;
+    pub fn finish(&self) -> (Forest, Vec<u32>, StackCounts) {
+        let State { idle: mut workers, mut done, .. } = std::mem::take(&mut *self.state());
         workers.sort_by_key(|worker| worker.number);
+        done.sort_by_key(|(number, _)| *number);
         let mut counts = StackCounts::default();
         for worker in &workers {
             counts.deep += worker.counts.deep;
@@ -227,8 +274,50 @@ impl<'a> Batch<'a> {
             None => slot.node,
             Some(other) => ids.get(other as usize).and_then(|ids| ids.get(slot.node as usize)).copied().unwrap_or(NONE),
         };
-        let nodes = self.slots.iter().map(node).collect();
+        let nodes = done.iter().flat_map(|(_, slots)| slots).map(node).collect();
         forest.forget();
         (forest, nodes, counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::ingest::{ImportOptions, Inputs, Recorder, read_all};
+    use crate::objects::{Library, Roots};
+
+    fn read(path: &Path, stacks_at_once: Option<usize>) -> Recorder {
+        let inputs = Inputs::find(&[path.to_owned()]).unwrap();
+        let library = Library::open(&Roots::default());
+        read_all(&inputs, &library, &ImportOptions { stacks_at_once, ..ImportOptions::default() }).remove(0)
+    }
+
+    /// Every stack of samples and waits in full, without ids.
+    fn stacks(recorder: &Recorder) -> Vec<Vec<(String, Option<i64>)>> {
+        let tables = &recorder.tables;
+        let asked = tables.samples.iter().map(|row| row.stack_id.get());
+        let asked = asked.chain(tables.waits.iter().flat_map(|row| [row.stack_id, row.waker_stack_id]));
+        let whole = |stack: Option<i32>| {
+            std::iter::successors(stack, |id| tables.stacks[*id as usize].parent_stack_id.get()).map(|id| {
+                let frame = &tables.frames[tables.stacks[id as usize].frame_id as usize];
+                (frame.dso_id.map_or_else(String::new, |dso| tables.dsos[dso as usize].path.to_string()), frame.rel)
+            })
+        };
+        asked.map(|stack| whole(stack).collect()).collect()
+    }
+
+    #[test]
+    fn stacks_do_not_depend_on_how_many_are_made_at_once() {
+        let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/scenarios");
+        for file in ["system-wide/cpu.perf.data.zst", "s2-lock-convoy/sched.perf.data.zst", "s1-unbuffered-writes/cpu-dwarf.perf.data.zst"]
+        {
+            let path = scenarios.join(file);
+            let expected = stacks(&read(&path, None));
+            assert!(expected.iter().filter(|stack| stack.len() > 3).count() > 300, "{file} has stacks");
+            for at_once in [1, 97] {
+                assert!(stacks(&read(&path, Some(at_once))) == expected, "{file}: {at_once} at once");
+            }
+        }
     }
 }

@@ -4,8 +4,10 @@ use linux_perf_data::Feature;
 use linux_perf_data::linux_perf_event_reader::constants::*;
 
 use super::attr::{Attr, FORMAT_LOST};
+use super::batch::StackCounts;
 use super::cmdline::PerfCommand;
 use super::container::Container;
+use super::forest::Forest;
 use super::import::Import;
 use super::losses::report_walk;
 use super::order::Walk;
@@ -13,15 +15,18 @@ use crate::ingest::Severity;
 use crate::ingest::command::quote;
 use crate::tables::Execution;
 
+/// All stacks, the node of each slot, and what was noticed.
+pub type Stacks = (Forest, Vec<u32>, StackCounts);
+
 impl Import<'_, '_> {
-    pub fn finish(mut self, container: &Container<'_>, walk: &Walk, argv: &[String], command: &PerfCommand) {
+    pub fn finish(mut self, container: &Container<'_>, walk: &Walk, stacks: Stacks, argv: &[String], command: &PerfCommand) {
         let system_wide = self.system_wide.unwrap_or(self.counts.swapper);
         self.tasks.name_processes(self.recorder);
         self.tasks.mark_targets(system_wide, self.recorder);
         if let Some(sched) = self.sched.take() {
             sched.finish(self.recorder);
         }
-        self.finish_stacks();
+        self.finish_stacks(stacks);
         self.losses();
         self.counts.report(self.recorder);
         report_walk(container, walk, self.recorder);

@@ -6,13 +6,13 @@ use linux_perf_data::Feature;
 use linux_perf_data::linux_perf_event_reader::constants::*;
 
 use super::attr::Attr;
-use super::batch::Batch;
+use super::batch::{Batch, StackCounts};
 use super::bytes::{Bytes, Order, words};
 use super::cmdline::PerfCommand;
 use super::container::Container;
 use super::events::{self, EventInfo};
 use super::features::{self, BuildIds};
-use super::forest;
+use super::forest::{self, Forest};
 use super::losses::Counts;
 use super::order::Record;
 use super::records::{self, Records};
@@ -63,17 +63,29 @@ pub(super) fn cpu_of(sample: &Sample<'_>) -> Option<i32> {
     sample.cpu.and_then(|cpu| i32::try_from(cpu).ok())
 }
 
-impl<'a, 'r> Import<'a, 'r> {
-    pub fn new(input: &'a Input<'a>, container: &Container<'a>, command: &PerfCommand, recorder: &'r mut Recorder) -> Self {
-        let formats = Formats::read(container);
-        let mut events = Vec::with_capacity(container.attrs.len());
-        for attr in &container.attrs {
-            let (event, mut info) = events::describe(attr, &formats);
-            if !events::is_dummy(attr) {
-                info.event_id = Some(recorder.push_event(&event));
-            }
-            events.push(info);
+/// The events of the file; those that may sample get their rows.
+pub(super) fn events(container: &Container<'_>, recorder: &mut Recorder) -> Vec<EventInfo> {
+    let formats = Formats::read(container);
+    let mut events = Vec::with_capacity(container.attrs.len());
+    for attr in &container.attrs {
+        let (event, mut info) = events::describe(attr, &formats);
+        if !events::is_dummy(attr) {
+            info.event_id = Some(recorder.push_event(&event));
         }
+        events.push(info);
+    }
+    events
+}
+
+impl<'a, 'r> Import<'a, 'r> {
+    pub fn new(
+        input: &'a Input<'a>,
+        container: &Container<'_>,
+        command: &PerfCommand,
+        events: Vec<EventInfo>,
+        batch: Batch<'a>,
+        recorder: &'r mut Recorder,
+    ) -> Self {
         let system_wide = id_index_says(container).or((*command != PerfCommand::default()).then_some(command.system_wide));
         let build_ids = features::build_ids(container);
         features::host_facts(container, &build_ids, recorder);
@@ -87,7 +99,7 @@ impl<'a, 'r> Import<'a, 'r> {
             kernel: Arc::default(),
             kernel_no: 0,
             build_ids,
-            batch: Batch::new(container.data, container.order, dump_arch(container)),
+            batch,
             roots: 0,
             nobody: Process::default(),
             counts: Counts::default(),
@@ -243,9 +255,7 @@ impl<'a, 'r> Import<'a, 'r> {
 
     /// Asks for the sample's stack; what it gets is the number of a slot until [`Import::finish_stacks`].
     pub(super) fn stack(&mut self, record: &Record<'_>, index: usize, thread: Option<i32>) -> Option<i32> {
-        if self.batch.is_full() {
-            self.batch.run(&self.attrs, &self.events);
-        }
+        self.batch.hand_over_if_full();
         let root = self.root(thread);
         Some(self.batch.push(record, index, root, thread))
     }
@@ -261,7 +271,7 @@ impl<'a, 'r> Import<'a, 'r> {
             self.roots = self.roots.wrapping_add(1);
             self.roots
         });
-        let unwinder = self.batch.arch.map(|_| process.unwinding.unwinder(self.input.library));
+        let unwinder = self.batch.arch().map(|_| process.unwinding.unwinder(self.input.library));
         let (maps, kernel) = (process.maps.clone(), self.kernel.clone());
         let at = self.batch.add_root(Root { no, maps, kernel_no: self.kernel_no, kernel, unwinder });
         process.root = Some(at);
@@ -269,10 +279,7 @@ impl<'a, 'r> Import<'a, 'r> {
     }
 
     /// Puts the stacks into the tables, in place of their slots.
-    pub(super) fn finish_stacks(&mut self) {
-        self.batch.run(&self.attrs, &self.events);
-        let batch = std::mem::replace(&mut self.batch, Batch::new(&[], self.order, None));
-        let (forest, nodes, counts) = batch.finish();
+    pub(super) fn finish_stacks(&mut self, (forest, nodes, counts): (Forest, Vec<u32>, StackCounts)) {
         self.counts.stacks = counts;
         let parent = |parent: u32| (parent != forest::NONE).then_some(parent as i32);
         let frames = forest.frames.iter().map(forest::Frame::at);
@@ -290,7 +297,7 @@ impl<'a, 'r> Import<'a, 'r> {
 }
 
 /// The machine whose stacks were dumped, if stacks were dumped.
-fn dump_arch(container: &Container<'_>) -> Option<Arch> {
+pub(super) fn dump_arch(container: &Container<'_>) -> Option<Arch> {
     let dumps = |attr: &Attr| attr.samples(PERF_SAMPLE_STACK_USER) && attr.samples(PERF_SAMPLE_REGS_USER);
     if !container.attrs.iter().any(dumps) {
         return None;

@@ -98,7 +98,7 @@ impl Import<'_, '_> {
         let map = Map { start: mmap.start, end: mmap.end, offset: mmap.offset, dso, origin, function: None };
         let process = self.tasks.introduce(mmap.pid, self.recorder);
         self.push_mapping(Some(process), &map, time);
-        let dumps = self.batch.arch.is_some() && mmap.executable;
+        let dumps = self.batch.arch().is_some() && mmap.executable;
         let Some(state) = self.tasks.state(process) else { return };
         if dumps {
             let (start, end, offset) = (map.start, map.end, map.offset);

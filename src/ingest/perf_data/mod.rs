@@ -63,8 +63,18 @@ pub fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {
     let container = container::Container::open(input, recorder)?;
     let argv = features::command_line(&container);
     let command = cmdline::parse(&argv);
-    let mut import = import::Import::new(input, &container, &command, recorder);
-    let walk = order::walk(container.data, container.order, &container.attrs, |record| import.record(record));
-    import.finish(&container, &walk, &argv, &command);
+    let events = import::events(&container, recorder);
+    let max_stacks = events.iter().map(|event| event.max_stack).collect();
+    let makers = batch::Makers::new(container.data, container.order, import::dump_arch(&container), &container.attrs, max_stacks);
+    let (batch, receiver) = batch::Batch::new(&makers, input.options.stacks_at_once);
+    let mut import = import::Import::new(input, &container, &command, events, batch, recorder);
+    // Moved in and out: should it panic, the batch is dropped and the makers stop.
+    let take = || {
+        let walk = order::walk(container.data, container.order, &container.attrs, |record| import.record(record));
+        import.batch.close();
+        (walk, import)
+    };
+    let ((walk, import), ()) = rayon::join(take, || makers.serve(receiver));
+    import.finish(&container, &walk, makers.finish(), &argv, &command);
     Ok(())
 }
