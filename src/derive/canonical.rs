@@ -3,6 +3,8 @@
 //! dsos by (path, build-id), functions by (name, dso, file), frames by (dso, rel, inline depth, function, line), stacks
 //! by first use in (event, ts) order, parents first. Rows are then sorted as the tables' docs say.
 
+use rayon::prelude::*;
+
 use crate::tables::*;
 
 /// Old id -> new id.
@@ -29,9 +31,9 @@ impl Order {
     }
 }
 
-fn sort_rows<R: Clone>(rows: &mut Vec<R>, compare: impl Fn(&R, &R) -> std::cmp::Ordering) -> Order {
+fn sort_rows<R: Clone + Sync>(rows: &mut Vec<R>, compare: impl Fn(&R, &R) -> std::cmp::Ordering + Sync) -> Order {
     let mut sorted: Vec<usize> = (0..rows.len()).collect();
-    sorted.sort_by(|a, b| compare(&rows[*a], &rows[*b]));
+    sorted.par_sort_by(|a, b| compare(&rows[*a], &rows[*b]));
     *rows = sorted.iter().map(|old| rows[*old].clone()).collect();
     Order::new(&sorted)
 }

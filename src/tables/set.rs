@@ -19,17 +19,18 @@ macro_rules! tables {
                 vec![ $( <$Row as TableRow>::descriptor() ),* ]
             }
 
-            /// The names of the tables that have rows, in order.
-            pub fn filled(&self) -> Vec<&'static str> {
-                let mut out = Vec::new();
-                $( if !self.$field.is_empty() { out.push(<$Row as TableRow>::NAME); } )*
-                out
+            /// The tables that have rows, in order, with how many.
+            pub fn filled(&self) -> Vec<(&'static str, usize)> {
+                self.counts().into_iter().filter(|(_, rows)| *rows > 0).collect()
             }
 
-            /// One table as a record batch.
-            pub fn batch(&self, table: &str) -> Result<RecordBatch, ArrowError> {
+            /// Rows of one table as a record batch; those of the range that it has.
+            pub fn batch(&self, table: &str, rows: std::ops::Range<usize>) -> Result<RecordBatch, ArrowError> {
                 match table {
-                    $( <$Row as TableRow>::NAME => <$Row as TableRow>::batch(&self.$field), )*
+                    $( <$Row as TableRow>::NAME => {
+                        let end = rows.end.min(self.$field.len());
+                        <$Row as TableRow>::batch(self.$field.get(rows.start..end).unwrap_or(&[]))
+                    } )*
                     other => Err(ArrowError::InvalidArgumentError(format!("no table {other}"))),
                 }
             }
