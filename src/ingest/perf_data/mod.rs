@@ -35,8 +35,6 @@ mod sched;
 mod scheduler;
 mod stacks;
 mod tasks;
-#[cfg(test)]
-mod tests;
 mod tracing;
 mod unwind;
 mod waits;
