@@ -16,12 +16,11 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// All tables, and `admitted`: who may meet whom.
+    /// All tables, `admitted`: who may meet whom, and `reference`: what they are compared with.
     pub fn over(tables: &Tables, comparability: &Comparability) -> Result<Engine> {
         let frames = bridge::frames(tables).map_err(|error| Error::Request(format!("tables: {error}")))?;
         let mut frames: Vec<(String, DataFrame)> = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
-        frames
-            .push(("admitted".to_owned(), admitted(tables, comparability).map_err(|error| Error::Request(format!("admitted: {error}")))?));
+        frames.extend(standings(tables, comparability)?);
         Ok(Engine { frames, log: Vec::new() })
     }
 
@@ -32,8 +31,7 @@ impl Engine {
 
     /// Tables read back from a run directory, and `admitted`, for which `tables` must have artifacts and executions.
     pub fn stored(mut frames: Vec<(String, DataFrame)>, tables: &Tables) -> Result<Engine> {
-        let admitted = admitted(tables, &Comparability::find(tables)).map_err(|error| Error::Request(format!("admitted: {error}")))?;
-        frames.push(("admitted".to_owned(), admitted));
+        frames.extend(standings(tables, &Comparability::find(tables))?);
         Ok(Engine::plain(frames))
     }
 
@@ -68,6 +66,23 @@ impl Engine {
         out.sort_unstable();
         Ok(out)
     }
+}
+
+/// The two tables that are not written into a run directory.
+fn standings(tables: &Tables, comparability: &Comparability) -> Result<[(String, DataFrame); 2]> {
+    let wrong = |error| Error::Request(format!("admitted: {error}"));
+    let admitted = admitted(tables, comparability).map_err(wrong)?;
+    Ok([("admitted".to_owned(), admitted), ("reference".to_owned(), reference(comparability).map_err(wrong)?)])
+}
+
+/// `reference`: signature, work and threads of the run, one row.
+fn reference(comparability: &Comparability) -> polars::prelude::PolarsResult<DataFrame> {
+    let columns = vec![
+        Series::new("signature".into(), [comparability.signature.as_deref()]).into(),
+        Series::new("work".into(), [comparability.work]).into(),
+        Series::new("threads".into(), [comparability.threads]).into(),
+    ];
+    DataFrame::new(1, columns)
 }
 
 /// `admitted`: artifact_id, standing, and by what counts of it are multiplied and divided so that they are counts of the

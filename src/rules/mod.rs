@@ -59,6 +59,7 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "21_leaf_functions.sql",
     "22_bench_base.sql",
     "23_alloc_sites.sql",
+    "24_bench_partners.sql",
 );
 
 /// One file per hypothesis, in order of id.
