@@ -4,17 +4,15 @@
 //! `@user_ns+system_ns`: these fields of the artifact's execution, one term each;
 //! `rows=benchmarks.wall_ns&threads=4`: one term per repetition, since a median stands nowhere in a file.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 
+use crate::hotspots::encode;
 use crate::tables::{Benchmark, Execution, Tables};
-
-/// Unreserved characters and the separator of paths stay readable.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
 /// The path of an artifact as it stands in an anchor.
 pub fn encoded_path(tables: &Tables, artifact: i32) -> String {
     let path = tables.artifacts.iter().find(|row| row.artifact_id == artifact).map_or("", |row| row.path.as_ref());
-    utf8_percent_encode(path, PATH).to_string()
+    encode(path)
 }
 
 /// (term, value, anchor) for one number of a row.
@@ -36,7 +34,7 @@ pub fn resolve(tables: &Tables, artifact: i32, term: &str, value: i64, spec: &st
         return rows
             .enumerate()
             .map(|(at, row)| {
-                let pointer = utf8_percent_encode(&row.pointer, PATH).to_string();
+                let pointer = encode(&row.pointer);
                 (format!("{term} {}", at + 1), row.wall_ns, format!("{}#ptr={pointer}", encoded_path(tables, row.artifact_id)))
             })
             .collect();
@@ -65,7 +63,7 @@ fn fits(row: &Benchmark, key: &str, wanted: &str) -> bool {
 fn place(execution: Option<&Execution>, field: &str) -> String {
     match execution.and_then(|row| row.place_of(field)) {
         Some(noted) => match noted.split_once('=') {
-            Some(("ptr", pointer)) => format!("ptr={}", utf8_percent_encode(pointer, PATH)),
+            Some(("ptr", pointer)) => format!("ptr={}", encode(pointer)),
             _ => noted.to_owned(),
         },
         None => format!("sum=executions.{field}"),
@@ -103,6 +101,12 @@ mod tests {
             tables.executions.push(row);
         }
         tables
+    }
+
+    #[test]
+    fn names_cannot_end_a_part_early() {
+        assert_eq!(encode("a b/c#d&e=f%"), "a%20b/c%23d%26e%3Df%25");
+        assert_eq!(encode("operator=(x)"), "operator%3D%28x%29");
     }
 
     #[test]
