@@ -109,7 +109,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     }
     let job = resolve(args)?;
     emit::check(&job.dir)?;
-    let progress = (!job.quiet).then(|| Progress::start(&job.request.watch));
+    let progress = if job.quiet { None } else { Progress::start(&job.request.watch) };
     let run = crate::analyze(&job.request)?;
     something_was_read(&run)?;
     let files = emit::render(&run, job.options)?;
