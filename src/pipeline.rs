@@ -15,7 +15,7 @@ use crate::{hotspots, symbolize};
 
 /// Reads, names, derives, judges and ranks. Fails where no input could be read at all.
 pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
-    let mut stages = Stages::default();
+    let mut stages = Stages::new(request.watch.clone());
     let inputs = Inputs::find(&request.paths)?;
     let library = Library::open(&roots(request, &inputs));
     stages.end("open");

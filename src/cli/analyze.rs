@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
+use super::progress::Progress;
 use super::{Outcome, out};
 use crate::AnalyzeRequest;
 use crate::emit::{self, EmitOptions, Overwrite, Run, terminal, view};
 use crate::error::{Error, Result};
 use crate::request::Lineage;
+use crate::stages::Watch;
 
 const HELP: &str = "Examples:
   tripod analyze testdata/scenarios/s1-unbuffered-writes
@@ -18,8 +20,8 @@ const HELP: &str = "Examples:
 
 /// Read recordings, rank hotspots, test hypotheses, write a run directory
 ///
-/// Every file is recognised by its content, never by its name; zstd and gzip around a file are undone. What cannot be
-/// read is counted and named, and the rest is analysed.
+/// Every file is recognized by its content, never by its name; zstd and gzip around a file are undone. What cannot be
+/// read is counted and named, and the rest is analyzed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
@@ -41,10 +43,10 @@ pub struct Args {
     /// Names of the recorded kernel: a copy of its /proc/kallsyms
     #[arg(long, value_name = "FILE")]
     kallsyms: Option<PathBuf>,
-    /// Analyse the processes with this command name
+    /// Analyze the processes with this command name
     #[arg(long, value_name = "NAME")]
     comm: Option<String>,
-    /// Analyse the process with this id
+    /// Analyze the process with this id
     #[arg(long, value_name = "PID")]
     pid: Option<i32>,
     /// Test the hypotheses of this folder too; may be repeated
@@ -107,10 +109,12 @@ pub fn run(args: Args) -> Result<Outcome> {
     }
     let job = resolve(args)?;
     emit::check(&job.dir)?;
+    let progress = if job.quiet { None } else { Progress::start(&job.request.watch) };
     let run = crate::analyze(&job.request)?;
     something_was_read(&run)?;
     let files = emit::render(&run, job.options)?;
     emit::write(&job.dir, &files, &run.tables, job.overwrite)?;
+    drop(progress);
     if !job.quiet {
         out::print(terminal::render(&run, out::style(), Some(&job.dir), job.options.timings).as_bytes())?;
     }
@@ -155,6 +159,7 @@ fn resolve(args: Args) -> Result<Job> {
                 LineageArg::Probe => Lineage::Probe,
             },
             keep_tracepoints: args.keep_tracepoints,
+            watch: Watch::default(),
         },
         dir,
         overwrite: if args.force { Overwrite::AnyRun } else { Overwrite::SameRun },

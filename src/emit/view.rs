@@ -126,15 +126,10 @@ impl<'a> View<'a> {
     fn entry(&self, row: &'a Hypothesis) -> Entry<'a> {
         let id: &str = &row.hypothesis;
         let readings = self.readings.get(id).map_or(&[][..], Vec::as_slice);
-        let mut names: Vec<&str> = readings.iter().map(|reading| &*reading.slot).collect();
-        names.sort_unstable();
-        names.dedup();
-        for name in ["A", "B", "C"] {
-            if names.len() < 3 && !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names.sort_unstable();
+        let has = |name: &str| readings.iter().any(|reading| &*reading.slot == name);
+        // The fallback stands where the angle that it replaces would.
+        let mut fallback = has("D").then_some("D");
+        let names = ["A", "B", "C"].map(|name| if has(name) { name } else { fallback.take().unwrap_or(name) });
         Entry {
             row,
             doc: self.docs.get(id).copied(),

@@ -16,8 +16,6 @@ mod offcpu_stacks;
 mod perf_data;
 mod perf_stat;
 mod recorder;
-#[cfg(test)]
-mod sniff_tests;
 mod strace_log;
 mod strace_summary;
 #[cfg(test)]

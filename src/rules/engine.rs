@@ -18,14 +18,14 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The tables that `texts` (query files) name, and `admitted`: who may meet whom. The others are not converted: the
-    /// stacks of a large recording are most of its bytes, and no rule asks for them.
+    /// The tables that `texts` (query files) name, `admitted`: who may meet whom, and `reference`: what they are compared
+    /// with. Other tables are not converted: the stacks of a large recording are most of its bytes, and no rule asks for
+    /// them.
     pub fn over(tables: &Tables, comparability: &Comparability, texts: &[&str]) -> Result<Engine> {
         let words: BTreeSet<String> = texts.iter().flat_map(|text| words(text)).collect();
         let frames = bridge::frames(tables, &|name| words.contains(name)).map_err(|error| Error::Request(format!("tables: {error}")))?;
         let mut frames: Vec<(String, DataFrame)> = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
-        frames
-            .push(("admitted".to_owned(), admitted(tables, comparability).map_err(|error| Error::Request(format!("admitted: {error}")))?));
+        frames.extend(standings(tables, comparability)?);
         Ok(Engine { frames, log: Vec::new() })
     }
 
@@ -36,8 +36,7 @@ impl Engine {
 
     /// Tables read back from a run directory, and `admitted`, for which `tables` must have artifacts and executions.
     pub fn stored(mut frames: Vec<(String, DataFrame)>, tables: &Tables) -> Result<Engine> {
-        let admitted = admitted(tables, &Comparability::find(tables)).map_err(|error| Error::Request(format!("admitted: {error}")))?;
-        frames.push(("admitted".to_owned(), admitted));
+        frames.extend(standings(tables, &Comparability::find(tables))?);
         Ok(Engine::plain(frames))
     }
 

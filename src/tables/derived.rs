@@ -54,6 +54,7 @@ table!("benchmark_stats", "Repetitions of one command with the same parameters, 
     variant: Option<Text>, "text", "Variant parameter";
     threads: Option<i32>, "count", "Threads parameter";
     work: Option<i64>, "count", "Work parameter";
+    function: Option<Text>, "text", "Function parameter";
     n: i64, "count", "Repetitions";
     median_ns: i64, "ns", "Median wall time";
     lo_ns: i64, "ns", "Lower bound of the median: bootstrap percentile, 95 %, 10 or more repetitions; else the smallest";

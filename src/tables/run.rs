@@ -48,6 +48,7 @@ table!("executions", "One run of the program under study, as one artifact tells 
     work: Option<i64>, "count", "Units of work the manifest declares";
     threads: Option<i32>, "count", "Threads the manifest declares";
     variant: Option<Text>, "text", "Variant the manifest declares";
+    places: Option<Text>, "text", "Where its values stand in the artifact: field@L=line or field@ptr=pointer, separated by commas";
 });
 
 table!("host", "One fact about the recorded machine and where it was read.", HostFact {

@@ -3,10 +3,14 @@
 //! Cases are found by walking folders, so a new recording or malformed file is tested without touching code. A test that
 //! cannot run here says why and counts as ignored.
 
+mod alternates;
 mod anchors;
 mod commands;
+mod corpus;
+mod corpus_heaptrack;
 mod degraded;
 mod determinism;
+mod malformed;
 mod matrix;
 mod parity;
 mod peers;
@@ -21,9 +25,12 @@ fn main() {
     trials.extend(removal::trials());
     trials.extend(peers::trials());
     trials.extend(anchors::trials());
+    trials.extend(alternates::trials());
     trials.extend(parity::trials());
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());
+    trials.extend(malformed::trials());
     trials.extend(commands::trials());
+    trials.extend(corpus::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -37,8 +37,6 @@ mod sched;
 mod scheduler;
 mod stacks;
 mod tasks;
-#[cfg(test)]
-mod tests;
 mod tracing;
 mod unwind;
 mod waits;
