@@ -168,6 +168,8 @@ pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks) {
     let mut used: Vec<i32> = tables.stack_costs.iter().map(|row| row.stack_id).collect();
     used.extend(tables.waits.iter().filter_map(|row| row.stack_id));
     used.extend(tables.syscall_events.iter().filter_map(|row| row.stack_id));
+    used.extend(tables.block_requests.iter().filter_map(|row| row.stack_id));
+    used.extend(tables.lock_contentions.iter().filter_map(|row| row.stack_id));
     used.extend(tables.allocations.iter().filter_map(|row| row.stack_id));
     used.sort_unstable();
     used.dedup();

@@ -9,8 +9,10 @@ use super::cmdline::PerfCommand;
 use super::container::Container;
 use super::events::{self, EventInfo};
 use super::features::{self, BuildIds};
+use super::groups::Groups;
 use super::losses::Counts;
 use super::order::Record;
+use super::payload::{self, Payloads};
 use super::records::{self, Records};
 use super::sample::{self, Sample};
 use super::sched::Sched;
@@ -39,6 +41,9 @@ pub struct Import<'a, 'r> {
     pub(super) system_wide: Option<bool>,
     /// Where switches are recorded.
     pub(super) sched: Option<Sched>,
+    /// Other tracepoints that have tables of their own.
+    pub(super) payloads: Payloads,
+    pub(super) groups: Groups,
     /// sched_waking is recorded: its waker is right where sched_wakeup's may be an interrupt on another CPU.
     pub(super) prefer_waking: bool,
     /// Scheduler events of other tasks than the program were filtered out.
@@ -67,7 +72,8 @@ impl<'a, 'r> Import<'a, 'r> {
             }
             events.push(info);
         }
-        let system_wide = id_index_says(container).or((*command != PerfCommand::default()).then_some(command.system_wide));
+        payload::settle(&mut events);
+        let system_wide = id_index_says(container).or((!command.is_blank()).then_some(command.system_wide));
         let build_ids = features::build_ids(container);
         features::host_facts(container, &build_ids, recorder);
         Import {
@@ -83,6 +89,8 @@ impl<'a, 'r> Import<'a, 'r> {
             counts: Counts::default(),
             system_wide,
             sched: scheduler::sched_of(container, &events, system_wide),
+            payloads: Payloads::new(container, &events),
+            groups: Groups::new(&container.attrs),
             prefer_waking: events.iter().any(|event| matches!(event.sched.as_deref(), Some(SchedEvent::Waking(_)))),
             events,
             places: Vec::new(),
@@ -108,10 +116,7 @@ impl<'a, 'r> Import<'a, 'r> {
             records::LOST_SAMPLES => self.lost_samples(record),
             records::KSYMBOL => self.ksymbol(record),
             records::SWITCH | records::SWITCH_CPU_WIDE => self.switch_record(record),
-            records::THROTTLE => {
-                self.counts.throttled += 1;
-                Some(())
-            }
+            records::THROTTLE | records::UNTHROTTLE => self.throttle(record),
             _ => Some(()),
         };
         if done.is_none() {
@@ -195,7 +200,7 @@ impl<'a, 'r> Import<'a, 'r> {
         let event_id = self.event_id(index)?;
         let event = self.events.get(index)?;
         let weight = sample.period.map_or(event.default_weight, |period| i64::try_from(period).unwrap_or(i64::MAX));
-        let is_kept = !event.is_sched || self.input.options.keep_tracepoints;
+        let is_kept = !event.is_apart || self.input.options.keep_tracepoints;
         let is_switch = matches!(event.sched.as_deref(), Some(SchedEvent::Switch(_)));
         if !is_switch {
             self.sign_of_life(thread, cpu_of(&sample), time_of(record));
@@ -203,6 +208,7 @@ impl<'a, 'r> Import<'a, 'r> {
         let stack = if is_kept { self.stack(record, index, &sample, thread) } else { None };
         let known = if is_kept { Some(stack) } else { None };
         self.scheduler(record, index, &sample, thread, known)?;
+        self.payload(record, index, &sample, thread, known)?;
         if !is_kept {
             let row = self.recorder.tables.events.get_mut(event_id as usize)?;
             row.n += 1;
@@ -211,7 +217,7 @@ impl<'a, 'r> Import<'a, 'r> {
         }
         let time = time_of(record);
         self.counts.untimed_samples += i64::from(time.is_none());
-        self.recorder.push_sample(tables::Sample {
+        let row = tables::Sample {
             event_id,
             ts_ns: time.into(),
             thread_id: thread.into(),
@@ -219,12 +225,15 @@ impl<'a, 'r> Import<'a, 'r> {
             stack_id: stack.into(),
             weight,
             record_no: record.no,
-        });
+        };
+        if !self.counters(index, &sample, &row) {
+            self.recorder.push_sample(row);
+        }
         Some(())
     }
 
     /// The event's row; perf's dummy gets one only when it does sample.
-    fn event_id(&mut self, index: usize) -> Option<i32> {
+    pub(super) fn event_id(&mut self, index: usize) -> Option<i32> {
         let info = self.events.get_mut(index)?;
         if info.event_id.is_none() {
             let (event, _) = events::describe(self.attrs.get(index)?, &Formats::default());
@@ -238,6 +247,7 @@ impl<'a, 'r> Import<'a, 'r> {
         stacks::chain(sample, record.misc, self.order, &mut self.places);
         let deep = self.events.get(index).is_some_and(|event| self.places.len() >= event.max_stack);
         self.counts.deep += i64::from(deep);
+        self.counts.stacks += 1;
         let process = thread.and_then(|thread| self.tasks.process_of(thread));
         let mut process = process.and_then(|process| self.tasks.state(process));
         if let Some(arch) = self.arch
