@@ -32,6 +32,7 @@ record lock locks -g -e lock:contention_begin,lock:contention_end -- /usr/bin/sh
 record faults interrupts -g -e exceptions:page_fault_user,exceptions:page_fault_kernel -- /usr/bin/sort /etc/services
 record irq interrupts -a --synth=no -e irq:irq_handler_entry,irq:irq_handler_exit,irq:softirq_entry,irq:softirq_exit,irq:softirq_raise -- /usr/bin/taskset -c 1 /usr/bin/sh -c 'yes >/dev/null & dd if=/dev/zero of=irq.tmp bs=65536 count=8 oflag=sync status=none; kill $!'
 record group events -i -g -c 100000 -e '{cpu-clock,page-faults,context-switches}:S' -- /usr/bin/seq 400000
+record fallback events -F 1000 -- /usr/bin/seq 1500000
 record sched-all events -a --synth=no -e 'sched:*' -- /usr/bin/sh -c 'seq 1000 | wc -l; sleep 0.005'
 rm -f "$work"/*.tmp
 

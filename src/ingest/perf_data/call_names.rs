@@ -23,6 +23,11 @@ impl CallNames {
         }
     }
 
+    #[cfg(test)]
+    pub fn x86_64() -> CallNames {
+        CallNames::column(1)
+    }
+
     fn column(column: usize) -> CallNames {
         let mut names = CallNames::default();
         for line in NUMBERS.lines().filter(|line| !line.starts_with('#')) {

@@ -37,6 +37,8 @@ mod maps;
 mod memory;
 mod order;
 mod payload;
+#[cfg(test)]
+mod payload_tests;
 mod rates;
 mod records;
 mod sample;

@@ -97,6 +97,20 @@ fn compressed_records_hold_what_the_zstd_tool_finds() {
     }
 }
 
+/// THROTTLE, UNTHROTTLE and the time between them: from a walk over the headers, type 5 and 6, by stream id.
+#[test]
+fn throttled_spans_equal_a_plain_walk() {
+    let Some(corpus) = corpus() else { return };
+    for (name, expected) in [
+        ("perf_data_converter--perf.data.piped.target.throttled-3.4", "1 THROTTLE and 1 UNTHROTTLE records, 8.877 ms"),
+        ("autofdo--propeller_sample_1.perfdata1", "926 THROTTLE and 926 UNTHROTTLE records, 27.034 ms"),
+    ] {
+        let recorder = import(&corpus.join("perfdata").join(name));
+        let row = recorder.tables.diagnostics.iter().find(|row| row.kind.as_ref() == "perf_throttled").unwrap();
+        assert!(row.message.contains(expected), "{name}: {}", row.message);
+    }
+}
+
 #[test]
 fn hostile_files_end_soon_and_with_a_message() {
     let Some(corpus) = corpus() else { return };

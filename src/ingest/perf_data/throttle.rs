@@ -1,4 +1,5 @@
-//! THROTTLE and UNTHROTTLE: spans in which the kernel took no samples, because they came too often.
+//! THROTTLE and UNTHROTTLE: spans in which the kernel took no samples, because they came too often. A span ends when the
+//! kernel looks again, which for a thread that sleeps meanwhile is when it runs again: the sum is an upper bound.
 
 use rustc_hash::FxHashMap;
 
@@ -43,7 +44,7 @@ impl Throttle {
         let whole = window.map_or(0, |(first, last)| last.saturating_sub(first).max(0));
         let share = if whole > 0 { format!(", the recording lasted {}", milliseconds(whole as u64)) } else { String::new() };
         let message = format!(
-            "the kernel throttled sampling: {} THROTTLE and {} UNTHROTTLE records, {} without samples, summed over CPUs and events{share}",
+            "the kernel throttled sampling: {} THROTTLE and {} UNTHROTTLE records, {} between them, summed over CPUs and events{share}",
             self.begun,
             self.ended,
             milliseconds(self.total_ns),
@@ -91,7 +92,7 @@ mod tests {
         throttle.report(Some((0, 1_000_000)), &mut row);
         let row = row.finish().tables.diagnostics.remove(0);
         assert_eq!((row.kind.as_ref(), row.count, row.places.as_ref()), ("perf_throttled", 3, "record=5"));
-        assert!(row.message.contains("3 THROTTLE and 1 UNTHROTTLE records, 1.050 ms without samples"), "{}", row.message);
+        assert!(row.message.contains("3 THROTTLE and 1 UNTHROTTLE records, 1.050 ms between them"), "{}", row.message);
         assert!(row.message.ends_with("the recording lasted 1.000 ms"), "{}", row.message);
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::tests::import;
 use crate::ingest::Recorder;
-use crate::tables::Text;
+use crate::tables::{Diagnostic, Text};
 
 fn recording(name: &str) -> Recorder {
     import(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("testdata/tracepoints/{name}.perf.data.zst")))
@@ -170,7 +170,7 @@ fn interrupts_and_faults_equal_perf_script() {
 /// Members of a group have the samples that perf makes up for them; other tracepoints of the scheduler do no harm.
 #[test]
 fn samples_and_weights_per_event_equal_perf_script() {
-    for name in ["group", "sched-all"] {
+    for name in ["group", "sched-all", "fallback"] {
         let recorder = recording(name);
         let rows = recorder.tables.events.iter().filter(|event| event.n > 0);
         assert_rows(
@@ -181,6 +181,23 @@ fn samples_and_weights_per_event_equal_perf_script() {
     let sched = recording("sched-all");
     assert!(!sched.tables.waits.is_empty() && sched.tables.samples.is_empty());
     assert!(sched.tables.diagnostics.iter().all(|row| row.kind.as_ref() != "perf_bad_record"), "{:?}", sched.tables.diagnostics);
+}
+
+fn diagnostic<'a>(recorder: &'a Recorder, kind: &str) -> Option<&'a Diagnostic> {
+    recorder.tables.diagnostics.iter().find(|row| row.kind.as_ref() == kind)
+}
+
+/// perf was asked for its default, cycles, on a machine without a PMU, and for 1000 samples a second.
+#[test]
+fn a_clock_in_place_of_a_counter_is_told() {
+    let recorder = recording("fallback");
+    let row = diagnostic(&recorder, "perf_event_fallback").unwrap();
+    assert!(row.message.contains("cycles (the default) was asked for and cpu-clock:ppp recorded"), "{}", row.message);
+    assert!(diagnostic(&recorder, "perf_lockstep").is_some_and(|row| row.message.contains("at 1000 Hz")));
+    for kind in ["perf_frequency_missed", "perf_period_outlier", "perf_throttled"] {
+        assert!(diagnostic(&recorder, kind).is_none(), "{kind}");
+    }
+    assert!(diagnostic(&recording("group"), "perf_event_fallback").is_none(), "it was asked for");
 }
 
 /// `--keep-tracepoints` keeps them in samples too, with the same tables beside them.
