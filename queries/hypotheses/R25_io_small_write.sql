@@ -20,6 +20,7 @@
 -- metric: bytes_per_call unit=bytes reject=4096 support=512 saturate=32 scale=log10 interval=complete min_n=20 basis=count source=house:"4 KiB page, 8 KiB stdio buffer; rules.md R25"
 -- normalizer: wall time of the bare run, or what the descriptors are (pipes and sockets do not count; each write is answered by a switch)
 -- needs: syscalls
+-- needs: artifacts where tool = 'strace'
 -- with: syscall_events where name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2') AND length IS NOT NULL
 -- evidence: {calls_per_second.part} write calls, {calls_per_second.value} per second of the bare run, {bytes_per_call.value} bytes each
 -- record: strace -f -c -o strace-c.txt -- {argv}; strace -k -f -ttt -T -e trace=write,pwrite64,writev,fsync,fdatasync,futex,clock_nanosleep -o calls.strace -- {argv}
@@ -84,6 +85,7 @@ WHERE s.class = 'WRITE_PATH'
 -- normalizer: wall time of the bare run, or what the descriptors are (pipes and sockets do not count; each write is answered by a switch)
 -- needs: syscall_events
 -- needs: artifacts where syscall_filter IS NULL OR syscall_filter LIKE '%write%'
+-- needs: artifacts where tool = 'strace'
 -- evidence: {calls_per_second.part} write calls, {calls_per_second.value} per second of the bare run, {bytes_per_call.value} bytes each
 -- record: strace -k -f -ttt -T -e trace=write,pwrite64,writev,fsync,fdatasync,futex,clock_nanosleep -o calls.strace -- {argv}
 WITH covered AS (

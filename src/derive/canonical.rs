@@ -50,6 +50,8 @@ pub fn renumber(tables: &mut Tables) {
     }
     tables.waits.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
     tables.syscall_events.sort_by_key(|row| (row.artifact_id, row.start_ns, row.line_no));
+    tables.block_requests.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
+    tables.lock_contentions.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
     stacks(tables);
 }
 
@@ -92,6 +94,12 @@ fn stacks(tables: &mut Tables) {
         row.waker_stack_id = numbering.use_stack(row.waker_stack_id);
     }
     for row in &mut tables.syscall_events {
+        row.stack_id = numbering.use_stack(row.stack_id);
+    }
+    for row in &mut tables.block_requests {
+        row.stack_id = numbering.use_stack(row.stack_id);
+    }
+    for row in &mut tables.lock_contentions {
         row.stack_id = numbering.use_stack(row.stack_id);
     }
     for row in &mut tables.allocations {

@@ -199,6 +199,8 @@ fn used(tables: &Tables) -> Vec<i32> {
     let stacks = tables.stack_costs.iter().map(|row| Some(row.stack_id));
     let stacks = stacks.chain(tables.waits.iter().map(|row| row.stack_id));
     let stacks = stacks.chain(tables.syscall_events.iter().map(|row| row.stack_id));
+    let stacks = stacks.chain(tables.block_requests.iter().map(|row| row.stack_id));
+    let stacks = stacks.chain(tables.lock_contentions.iter().map(|row| row.stack_id));
     for stack in stacks.chain(tables.allocations.iter().map(|row| row.stack_id)).flatten() {
         if let Some(slot) = is_used.get_mut(stack as usize) {
             *slot = true;

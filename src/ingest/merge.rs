@@ -140,6 +140,17 @@ impl Merger {
             r.thread_id = threads.map(r.thread_id);
             r.stack_id = stacks.map(r.stack_id);
         });
+        append(&mut out.block_requests, local.block_requests, |r| {
+            r.artifact_id = artifact;
+            r.thread_id = threads.map(r.thread_id);
+            r.stack_id = stacks.map(r.stack_id);
+        });
+        append(&mut out.lock_contentions, local.lock_contentions, |r| {
+            r.artifact_id = artifact;
+            r.thread_id = threads.map(r.thread_id);
+            r.stack_id = stacks.map(r.stack_id);
+        });
+        append(&mut out.interrupts, local.interrupts, |r| r.artifact_id = artifact);
         append(&mut out.allocations, local.allocations, |r| {
             r.artifact_id = artifact;
             r.stack_id = stacks.map(r.stack_id);

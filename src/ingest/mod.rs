@@ -4,6 +4,7 @@
 //! [`Recorder`], the only door. It is chosen by content, never by file name. It returns `Err` only where nothing of
 //! the file can be used; whatever is smaller is a counted skip (`Recorder::skip`).
 
+mod call_shapes;
 mod command;
 mod execution;
 mod files;

@@ -111,6 +111,12 @@ fn expand(tables: &mut Tables, inlined: &FxHashMap<i32, Vec<i32>>) {
     for row in &mut tables.syscall_events {
         row.stack_id = leaf(row.stack_id);
     }
+    for row in &mut tables.block_requests {
+        row.stack_id = leaf(row.stack_id);
+    }
+    for row in &mut tables.lock_contentions {
+        row.stack_id = leaf(row.stack_id);
+    }
     for row in &mut tables.allocations {
         row.stack_id = leaf(row.stack_id);
     }

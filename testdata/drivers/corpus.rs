@@ -16,7 +16,7 @@ use crate::support::{self, Outcome};
 type Check = fn(&Path) -> Result<(), Failed>;
 
 pub fn trials() -> Vec<Trial> {
-    let checks: [(&str, Check); 9] = [
+    let checks: [(&str, Check); 10] = [
         ("formats_claim_their_own", formats_claim_their_own),
         ("perf_samples_per_event", perf_samples_per_event),
         ("perf_records", perf_records),
@@ -24,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
         ("perf_hostile", perf_hostile),
         ("perf_cut_anywhere", perf_cut_anywhere),
         ("perf_damage", perf_damage),
+        ("perf_throttled_spans", perf_throttled_spans),
         ("folded_sums", folded_sums),
         ("heaptrack_sums", corpus_heaptrack::sums),
     ];
@@ -244,6 +245,22 @@ fn perf_damage(corpus: &Path) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// THROTTLE, UNTHROTTLE and the time between them: from a walk over the headers, type 5 and 6, by stream id.
+fn perf_throttled_spans(corpus: &Path) -> Result<(), Failed> {
+    let mut wrong = Vec::new();
+    for (name, expected) in [
+        ("perf_data_converter--perf.data.piped.target.throttled-3.4", "1 THROTTLE and 1 UNTHROTTLE records, 8.877 ms"),
+        ("autofdo--propeller_sample_1.perfdata1", "926 THROTTLE and 926 UNTHROTTLE records, 27.034 ms"),
+    ] {
+        let recorder = import(&corpus.join("perfdata").join(name))?;
+        let told = recorder.tables.diagnostics.iter().find(|row| row.kind.as_ref() == "perf_throttled");
+        if !told.is_some_and(|row| row.message.contains(expected)) {
+            wrong.push(format!("{name}: expected {expected}, found {told:?}"));
+        }
+    }
+    none_wrong(wrong)
 }
 
 /// The sum of the last column, as Python counted it.

@@ -118,7 +118,7 @@ fn recordings_are_listed() -> Outcome {
         Some((head, tail)) => name.starts_with(head) && name.ends_with(tail),
         None => name == pattern,
     };
-    let files: Vec<String> = ["scenarios", "truth", "malformed"]
+    let files: Vec<String> = ["scenarios", "truth", "malformed", "tracepoints"]
         .iter()
         .flat_map(|dir| support::walk(&testdata.join(dir)))
         .filter_map(|path| Some(path.strip_prefix(&testdata).ok()?.to_string_lossy().into_owned()))
@@ -129,8 +129,8 @@ fn recordings_are_listed() -> Outcome {
             wrong.push(format!("{file} is not in testdata/README.md"));
         }
     }
-    let recorded =
-        |pattern: &&String| ["scenarios/", "truth/", "malformed/"].iter().any(|dir| pattern.starts_with(dir)) && !pattern.ends_with('/');
+    let folders = ["scenarios/", "truth/", "malformed/", "tracepoints/"];
+    let recorded = |pattern: &&String| folders.iter().any(|folder| pattern.starts_with(folder)) && !pattern.ends_with('/');
     for pattern in listed.iter().filter(recorded) {
         if !files.iter().any(|file| matches(file, pattern)) {
             wrong.push(format!("testdata/README.md lists {pattern}, which is not there"));

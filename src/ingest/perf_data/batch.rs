@@ -180,7 +180,8 @@ struct Worker {
 /// What was noticed on the way.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct StackCounts {
-    /// Stacks as deep as the kernel records.
+    pub made: i64,
+    /// Those of them that are as deep as the kernel records.
     pub deep: i64,
     pub ends: Ends,
 }
@@ -240,6 +241,7 @@ impl<'a> Makers<'a> {
         let Some(sample) = sample::decode(attr, body, self.order) else { return NONE };
         stacks::chain(&sample, job.misc, self.order, &mut worker.places);
         let deep = self.max_stacks.get(job.attr as usize).is_some_and(|max| worker.places.len() >= *max);
+        worker.counts.made += 1;
         worker.counts.deep += i64::from(deep);
         if let (Some(arch), Some(unwinder)) = (self.arch, &root.unwinder)
             && !sample.stack.is_empty()
@@ -264,6 +266,7 @@ impl<'a> Makers<'a> {
         done.sort_by_key(|(number, _)| *number);
         let mut counts = StackCounts::default();
         for worker in &workers {
+            counts.made += worker.counts.made;
             counts.deep += worker.counts.deep;
             counts.ends.add(worker.counts.ends);
         }

@@ -13,8 +13,10 @@ use super::container::Container;
 use super::events::{self, EventInfo};
 use super::features::{self, BuildIds};
 use super::forest::{self, Forest};
+use super::groups::Groups;
 use super::losses::Counts;
 use super::order::Record;
+use super::payload::{self, Payloads};
 use super::records::{self, Records};
 use super::sample::{self, Sample};
 use super::sched::Sched;
@@ -48,6 +50,9 @@ pub struct Import<'a, 'r> {
     pub(super) system_wide: Option<bool>,
     /// Where switches are recorded.
     pub(super) sched: Option<Sched>,
+    /// Other tracepoints that have tables of their own.
+    pub(super) payloads: Payloads,
+    pub(super) groups: Groups,
     /// sched_waking is recorded: its waker is right where sched_wakeup's may be an interrupt on another CPU.
     pub(super) prefer_waking: bool,
     /// Scheduler events of other tasks than the program were filtered out.
@@ -74,6 +79,7 @@ pub(super) fn events(container: &Container<'_>, recorder: &mut Recorder) -> Vec<
         }
         events.push(info);
     }
+    payload::settle(&mut events);
     events
 }
 
@@ -86,7 +92,7 @@ impl<'a, 'r> Import<'a, 'r> {
         batch: Batch<'a>,
         recorder: &'r mut Recorder,
     ) -> Self {
-        let system_wide = id_index_says(container).or((*command != PerfCommand::default()).then_some(command.system_wide));
+        let system_wide = id_index_says(container).or((!command.is_blank()).then_some(command.system_wide));
         let build_ids = features::build_ids(container);
         features::host_facts(container, &build_ids, recorder);
         Import {
@@ -105,6 +111,8 @@ impl<'a, 'r> Import<'a, 'r> {
             counts: Counts::default(),
             system_wide,
             sched: scheduler::sched_of(container, &events, system_wide),
+            payloads: Payloads::new(container, &events),
+            groups: Groups::new(&container.attrs),
             prefer_waking: events.iter().any(|event| matches!(event.sched.as_deref(), Some(SchedEvent::Waking(_)))),
             events,
         }
@@ -128,10 +136,7 @@ impl<'a, 'r> Import<'a, 'r> {
             records::LOST_SAMPLES => self.lost_samples(record),
             records::KSYMBOL => self.ksymbol(record),
             records::SWITCH | records::SWITCH_CPU_WIDE => self.switch_record(record),
-            records::THROTTLE => {
-                self.counts.throttled += 1;
-                Some(())
-            }
+            records::THROTTLE | records::UNTHROTTLE => self.throttle(record),
             _ => Some(()),
         };
         if done.is_none() {
@@ -215,7 +220,7 @@ impl<'a, 'r> Import<'a, 'r> {
         let event_id = self.event_id(index)?;
         let event = self.events.get(index)?;
         let weight = sample.period.map_or(event.default_weight, |period| i64::try_from(period).unwrap_or(i64::MAX));
-        let is_kept = !event.is_sched || self.input.options.keep_tracepoints;
+        let is_kept = !event.is_apart || self.input.options.keep_tracepoints;
         let is_switch = matches!(event.sched.as_deref(), Some(SchedEvent::Switch(_)));
         if !is_switch {
             self.sign_of_life(thread, cpu_of(&sample), time_of(record));
@@ -223,6 +228,7 @@ impl<'a, 'r> Import<'a, 'r> {
         let stack = if is_kept { self.stack(record, index, thread) } else { None };
         let known = if is_kept { Some(stack) } else { None };
         self.scheduler(record, index, &sample, thread, known)?;
+        self.payload(record, index, &sample, thread, known)?;
         if !is_kept {
             let row = self.recorder.tables.events.get_mut(event_id as usize)?;
             row.n += 1;
@@ -231,7 +237,7 @@ impl<'a, 'r> Import<'a, 'r> {
         }
         let time = time_of(record);
         self.counts.untimed_samples += i64::from(time.is_none());
-        self.recorder.push_sample(tables::Sample {
+        let row = tables::Sample {
             event_id,
             ts_ns: time.into(),
             thread_id: thread.into(),
@@ -239,12 +245,15 @@ impl<'a, 'r> Import<'a, 'r> {
             stack_id: stack.into(),
             weight,
             record_no: record.no,
-        });
+        };
+        if !self.counters(index, &sample, &row) {
+            self.recorder.push_sample(row);
+        }
         Some(())
     }
 
     /// The event's row; perf's dummy gets one only when it does sample.
-    fn event_id(&mut self, index: usize) -> Option<i32> {
+    pub(super) fn event_id(&mut self, index: usize) -> Option<i32> {
         let info = self.events.get_mut(index)?;
         if info.event_id.is_none() {
             let (event, _) = events::describe(self.attrs.get(index)?, &Formats::default());
@@ -292,6 +301,15 @@ impl<'a, 'r> Import<'a, 'r> {
         for row in &mut tables.waits {
             row.stack_id = stack(row.stack_id);
             row.waker_stack_id = stack(row.waker_stack_id);
+        }
+        for row in &mut tables.syscall_events {
+            row.stack_id = stack(row.stack_id);
+        }
+        for row in &mut tables.block_requests {
+            row.stack_id = stack(row.stack_id);
+        }
+        for row in &mut tables.lock_contentions {
+            row.stack_id = stack(row.stack_id);
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::batch::StackCounts;
 use super::container::Container;
 use super::order::Walk;
+use super::rates::percent;
 use super::records::{End, KERNEL_TYPE_LAST, USER_TYPE_START};
+use super::throttle::Throttle;
 use crate::ingest::{Recorder, Severity};
 
 /// The recording tool's record types that are known (BPF_METADATA).
@@ -17,7 +19,7 @@ pub(super) struct Counts {
     pub bad: i64,
     pub first_bad: Option<i64>,
     pub unknown_event: i64,
-    pub throttled: i64,
+    pub throttle: Throttle,
     pub untimed_samples: i64,
     pub stacks: StackCounts,
     pub swapper: bool,
@@ -26,7 +28,8 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn report(&self, recorder: &mut Recorder) {
+    pub(super) fn report(&mut self, recorder: &mut Recorder) {
+        std::mem::take(&mut self.throttle).report(self.first_time.zip(self.last_time), recorder);
         let mut tell = |kind: &str, severity, count: i64, message: &str, advice: &str, place: &str| {
             if count > 0 {
                 recorder.skip_many(kind, severity, count, message, advice, place);
@@ -37,8 +40,6 @@ impl Counts {
         tell("perf_bad_record", Severity::Warn, self.bad, "records shorter than their event promises", copy, &first);
         let message = "samples whose event id the header does not have";
         tell("perf_unknown_event", Severity::Warn, self.unknown_event, message, copy, "");
-        let message = "the kernel throttled sampling (THROTTLE records)";
-        tell("perf_throttled", Severity::Info, self.throttled, message, "record with a lower frequency (-F)", "");
         let message = "samples without a time";
         tell(
             "perf_untimed_samples",
@@ -48,8 +49,12 @@ impl Counts {
             "record with -T; rates over time are not available",
             "",
         );
-        let message = "stacks as deep as the kernel records: their outer end is missing";
-        tell("perf_max_stack", Severity::Info, self.stacks.deep, message, "raise kernel.perf_event_max_stack", "");
+        let message = format!(
+            "stacks as deep as the kernel records, {} of {}: their outer end is missing",
+            percent(self.stacks.deep, self.stacks.made),
+            self.stacks.made
+        );
+        tell("perf_max_stack", Severity::Info, self.stacks.deep, &message, "raise kernel.perf_event_max_stack", "");
         let message = "stacks that were cut at the dump size: the frames so far are kept";
         tell("perf_stack_cut", Severity::Info, self.stacks.ends.cut, message, "record with larger dumps (--call-graph dwarf,32768)", "");
         let message = "stacks that reach code without unwind tables: the frames so far are kept";

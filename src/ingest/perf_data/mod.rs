@@ -4,8 +4,9 @@
 //! container   header, attrs, feature sections; in pipe mode the records that stand for them
 //! records     one record after the other, as they lie in the file
 //! order       the same by time within rounds, compressed ones expanded
-//! import      record -> rows: tasks (who), memory and maps (where), sample and stacks (what), sched and waits, unwind
-//! finish      what the file says as a whole: artifact, execution; losses (what could not be used)
+//! import      record -> rows: tasks (who), memory and maps (where), sample and stacks (what), sched and waits, payload (other
+//!             tracepoints), groups (counters read with a sample), unwind
+//! finish      what the file says as a whole: artifact, execution; losses, rates (what could not be used, or is in doubt)
 //! ```
 //!
 //! The file is walked once. Of each record an index entry is kept until its turn comes; then it is decoded from the
@@ -13,30 +14,44 @@
 //! types; its reader is not used, because it gives up files that can be read (a feature outside the file, attrs of
 //! unknown types, several events without identifiers) and takes several times as long.
 //!
-//! Known limits: guests and hypervisors have no maps; LBR call stacks are not made into stacks; members of a group that
-//! is read with its leader (`:S`) get no samples of their own; PERFILE1 (before Linux 2.6.38) is not read.
+//! Known limits: guests and hypervisors have no maps; LBR call stacks are not made into stacks; PERFILE1 (before Linux
+//! 2.6.38) is not read.
 
 mod attr;
 mod batch;
+mod block;
 mod bytes;
+mod call_names;
 mod cmdline;
 mod compressed;
 mod container;
 mod events;
 mod features;
+mod field;
 mod finish;
 mod forest;
+mod groups;
 mod import;
+mod interrupts;
+mod locks;
 mod losses;
 mod maps;
 mod memory;
 mod order;
+mod payload;
+#[cfg(test)]
+mod payload_tests;
+mod rates;
 mod records;
 mod sample;
 mod sched;
 mod scheduler;
 mod stacks;
+mod syscalls;
 mod tasks;
+mod throttle;
+#[cfg(test)]
+mod tracepoint_tests;
 mod tracing;
 mod unwind;
 mod waits;

@@ -17,6 +17,8 @@ pub struct Sample<'a> {
     pub ids: Option<(i32, i32)>,
     pub cpu: Option<u32>,
     pub period: Option<u64>,
+    /// Counters read with the sample, in the event's `read_format`.
+    pub read: &'a [u8],
     /// Call chain, words, innermost first, with context markers.
     pub chain: &'a [u8],
     pub raw: &'a [u8],
@@ -52,7 +54,9 @@ pub fn decode<'a>(attr: &Attr, body: &'a [u8], order: Order) -> Option<Sample<'a
         sample.period = Some(bytes.u64()?);
     }
     if attr.samples(PERF_SAMPLE_READ) {
+        let from = bytes.rest();
         skip_read(&mut bytes, attr.read_format)?;
+        sample.read = from.get(..from.len().saturating_sub(bytes.rest().len())).unwrap_or(&[]);
     }
     if attr.samples(PERF_SAMPLE_CALLCHAIN) {
         let count = bytes.u64()?;
