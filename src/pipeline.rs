@@ -1,6 +1,6 @@
 //! The pipeline, stage after stage: the one place where they meet.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::derive::{self, TargetChoice};
 use crate::emit::{AlternateDoc, HypothesisDoc, Missing, Run, SlotDoc, Stage, WallLine, WallPart};
@@ -91,7 +91,32 @@ fn roots(request: &AnalyzeRequest, inputs: &Inputs) -> Roots {
     }
     let mut debug_dirs = request.debug_dirs.clone();
     debug_dirs.push(PathBuf::from("/usr/lib/debug"));
-    Roots { symbol_dirs, debug_dirs, recorded_paths: true }
+    Roots {
+        symbol_dirs,
+        debug_dirs,
+        recorded_paths: true,
+        sysroots: request.sysroots.clone(),
+        path_maps: request.path_maps.clone(),
+        jit_dirs: jit_dirs(request, inputs),
+    }
+}
+
+/// Directories the user gave, then those in which the inputs lie. /tmp, where JIT compilers write on this machine too,
+/// only where it was given as a directory: the process ids of a recording mean nothing there.
+fn jit_dirs(request: &AnalyzeRequest, inputs: &Inputs) -> Vec<PathBuf> {
+    let mut dirs = request.jit_dirs.clone();
+    let is_given = |dir: &PathBuf| request.paths.contains(dir);
+    let is_tmp = |dir: &PathBuf| dir.canonicalize().is_ok_and(|dir| dir == Path::new("/tmp"));
+    let mut beside: Vec<PathBuf> = inputs.iter().filter_map(|(_, path)| path.parent().map(PathBuf::from)).collect();
+    beside.sort();
+    beside.dedup();
+    for dir in beside {
+        let dir = if dir.as_os_str().is_empty() { PathBuf::from(".") } else { dir };
+        if (is_given(&dir) || !is_tmp(&dir)) && !dirs.contains(&dir) {
+            dirs.push(dir);
+        }
+    }
+    dirs
 }
 
 /// The hypotheses as they describe themselves: the embedded ones and those of the folders given.

@@ -13,6 +13,12 @@ pub struct AnalyzeRequest {
     pub symbol_dirs: Vec<PathBuf>,
     /// Where separate debug files may be looked for (`--debug-dir`).
     pub debug_dirs: Vec<PathBuf>,
+    /// Root directories of the machines or containers that were recorded (`--sysroot`).
+    pub sysroots: Vec<PathBuf>,
+    /// Where recorded paths that begin with the first lie here (`--path-map`).
+    pub path_maps: Vec<(String, PathBuf)>,
+    /// Where JIT compilers left what they made (`--jit-dir`).
+    pub jit_dirs: Vec<PathBuf>,
     /// Names of the recorded kernel (`--kallsyms`).
     pub kallsyms: Option<PathBuf>,
     /// Analyse processes with this command name.

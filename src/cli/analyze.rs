@@ -34,12 +34,22 @@ pub struct Args {
     /// Replace a run directory that holds the run of other recordings
     #[arg(long)]
     force: bool,
-    /// Look here for programs and libraries with symbols (build-ids are checked); may be repeated
+    /// Look here for programs and libraries with symbols (build-ids are checked), or in a tarball of `perf archive`; may
+    /// be repeated
     #[arg(long, value_name = "DIR")]
     symbol_dir: Vec<PathBuf>,
     /// Look here for separate debug files, laid out like /usr/lib/debug; may be repeated
     #[arg(long, value_name = "DIR")]
     debug_dir: Vec<PathBuf>,
+    /// Look up recorded paths below this root directory of another machine or container; may be repeated
+    #[arg(long, value_name = "DIR")]
+    sysroot: Vec<PathBuf>,
+    /// Recorded paths that begin with FROM lie below the directory TO here (build-ids are checked); may be repeated
+    #[arg(long, value_name = "FROM=TO", value_parser = path_map)]
+    path_map: Vec<(String, PathBuf)>,
+    /// Look here for perf-PID.map and jit-PID.dump of JIT compilers (beside the recording they are found); may be repeated
+    #[arg(long, value_name = "DIR")]
+    jit_dir: Vec<PathBuf>,
     /// Names of the recorded kernel: a copy of its /proc/kallsyms
     #[arg(long, value_name = "FILE")]
     kallsyms: Option<PathBuf>,
@@ -138,18 +148,24 @@ fn resolve(args: Args) -> Result<Job> {
         Some(dir) => dir,
         None => default_dir(&args.paths)?,
     };
-    for (option, path) in
-        args.symbol_dir.iter().map(|path| ("--symbol-dir", path)).chain(args.debug_dir.iter().map(|path| ("--debug-dir", path)))
-    {
-        if !path.is_dir() {
-            return Err(Error::Request(format!("{option} {}: there is no such directory", path.display())));
-        }
+    let of = |option: &'static str, dirs: &[PathBuf]| dirs.iter().map(|dir| (option, dir.clone())).collect::<Vec<_>>();
+    let targets: Vec<PathBuf> = args.path_map.iter().map(|(_, to)| to.clone()).collect();
+    let given =
+        [of("--debug-dir", &args.debug_dir), of("--sysroot", &args.sysroot), of("--jit-dir", &args.jit_dir), of("--path-map", &targets)];
+    if let Some((option, path)) = given.concat().into_iter().find(|(_, path)| !path.is_dir()) {
+        return Err(Error::Request(format!("{option} {}: there is no such directory", path.display())));
+    }
+    if let Some(path) = args.symbol_dir.iter().find(|path| !path.exists()) {
+        return Err(Error::Request(format!("--symbol-dir {}: there is no such directory or archive", path.display())));
     }
     Ok(Job {
         request: AnalyzeRequest {
             paths: args.paths,
             symbol_dirs: args.symbol_dir,
             debug_dirs: args.debug_dir,
+            sysroots: args.sysroot,
+            path_maps: args.path_map,
+            jit_dirs: args.jit_dir,
             kallsyms: args.kallsyms,
             comm: args.comm,
             pid: args.pid,
@@ -167,6 +183,14 @@ fn resolve(args: Args) -> Result<Job> {
         quiet: args.quiet,
         fail_on: args.fail_on,
     })
+}
+
+/// `FROM=TO`; FROM is an absolute path of the recorded machine.
+fn path_map(text: &str) -> std::result::Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((from, to)) if from.starts_with('/') && !to.is_empty() => Ok((from.to_owned(), PathBuf::from(to))),
+        _ => Err("expected FROM=TO with an absolute FROM, as in /app=/home/me/build".to_owned()),
+    }
 }
 
 /// `./tripod-out/<name>`, by the first path in alphabetical order and the number of others: the order of the arguments

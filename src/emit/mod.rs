@@ -24,6 +24,7 @@ mod summary;
 pub mod terminal;
 #[cfg(test)]
 mod tests;
+mod unresolved;
 pub mod view;
 pub mod wall;
 mod write;

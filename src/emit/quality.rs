@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{EmitOptions, OutputFile, View, escape, number};
+use super::{EmitOptions, OutputFile, View, escape, number, unresolved};
 use crate::error::Result;
 use crate::tables::Quality;
 
@@ -23,9 +23,28 @@ pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
             escape::markdown(&row.advice)
         );
     }
+    names(&mut out, view);
     diagnostics(&mut out, view);
     artifacts(&mut out, view);
     Ok(vec![("quality.md".to_owned(), out.into_bytes())])
+}
+
+/// What share of the weight has no name, and what would name it.
+fn names(out: &mut String, view: &View<'_>) {
+    out.push_str("\n## Names that are missing\n\n");
+    let rows = unresolved::rows(&view.run.tables);
+    if rows.is_empty() {
+        out.push_str("None.\n");
+        return;
+    }
+    out.push_str("Shares of the event's whole weight: as the leaf of a stack, and anywhere on it.\n\n");
+    out.push_str("| Program or library | Event | File | Leaf | On the stack | What would name it |\n|---|---|---|---:|---:|---|\n");
+    for row in rows.iter().take(unresolved::ROWS_MAX) {
+        let _ = writeln!(out, "| {} |", unresolved::cells(view, row).map(|cell| escape::markdown(&cell)).join(" | "));
+    }
+    if rows.len() > unresolved::ROWS_MAX {
+        let _ = writeln!(out, "\n{} more with smaller shares.", rows.len() - unresolved::ROWS_MAX);
+    }
 }
 
 fn diagnostics(out: &mut String, view: &View<'_>) {

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::view::{Entry, Slot};
-use super::{EmitOptions, OutputFile, View, escape, quality, run::WallLine, wall};
+use super::{EmitOptions, OutputFile, View, escape, quality, run::WallLine, unresolved, wall};
 use crate::error::{Error, Result};
 use crate::tables::SCHEMA_VERSION;
 
@@ -32,6 +32,7 @@ pub fn emit(view: &View<'_>, options: EmitOptions) -> Result<Vec<OutputFile>> {
     root.insert("hypotheses_left_out".to_owned(), json!(ledger.len().saturating_sub(HYPOTHESES_MAX)));
     root.insert("record_next".to_owned(), record_next(view));
     root.insert("quality".to_owned(), quality_json(view));
+    root.insert("unresolved".to_owned(), unresolved::json(view, text));
     root.insert("diagnostics".to_owned(), diagnostics(view));
     root.insert("artifacts".to_owned(), artifacts(view));
     if options.timings {

@@ -9,13 +9,16 @@ use std::path::Path;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, presets};
 
 use super::view::{Entry, REJECTS, SUPPORTS, Slot};
-use super::{Run, View, anchor, escape, number, quality, wall};
+use super::{Run, View, anchor, escape, number, quality, unresolved, wall};
 use crate::tables::{Thread, ThreadState};
 
 const HOTSPOTS_MAX: usize = 10;
 const THREADS_MAX: usize = 12;
 const COMMANDS_MAX: usize = 8;
 const LOSSES_MAX: usize = 4;
+/// Leaves without a name below this share of an event change no hotspot, nor do callers below the next.
+const NAMELESS_MIN: f64 = 0.005;
+const NAMELESS_ABOVE_MIN: f64 = 0.02;
 
 /// How to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +83,7 @@ pub fn render(run: &Run, style: Style, dir: Option<&Path>, timings: bool) -> Str
     threads(&mut out, &view, style);
     ledger(&mut out, &view, style);
     let _ = writeln!(out, "\n{}", escape::plain(&quality::sentence(&run.tables.quality)));
+    nameless(&mut out, &view, style);
     losses(&mut out, &view);
     record_next(&mut out, &view);
     if timings {
@@ -280,6 +284,23 @@ fn site(entry: &Entry<'_>, max: usize) -> String {
         None => String::new(),
     };
     format!("{place}{special}").trim().to_owned()
+}
+
+/// What has no name, where it is worth a word.
+fn nameless(out: &mut String, view: &View<'_>, style: Style) {
+    let all = unresolved::rows(&view.run.tables);
+    let rows: Vec<_> = all.iter().filter(|row| row.own_share() >= NAMELESS_MIN || row.total_share() >= NAMELESS_ABOVE_MIN).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let mut table = table(style, &["Without a name", "Event", "Leaf", "On stack", "What would name it"]);
+    for row in rows.iter().take(unresolved::ROWS_MAX) {
+        let [dso, event, _, own, total, remedy] = unresolved::cells(view, row);
+        table.add_row([escape::terminal(&dso, 28), escape::terminal(&event, 16), own, total, escape::terminal(&remedy, 160)]);
+    }
+    align_right(&mut table, &[2, 3]);
+    push(out, "Names that are missing (shares of the event's weight)", &table);
+    more(out, rows.len(), unresolved::ROWS_MAX, "quality.md");
 }
 
 fn losses(out: &mut String, view: &View<'_>) {

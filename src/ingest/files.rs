@@ -75,7 +75,8 @@ impl Inputs {
         entries.sort();
         for path in entries {
             let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
-            if name.starts_with('.') {
+            // What JIT compilers left names code (see `Library`); it is no recording.
+            if name.starts_with('.') || crate::objects::jit::pid_of(&name).is_some() {
                 continue;
             }
             let shown = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };

@@ -117,7 +117,9 @@ impl Recorder {
             return *id;
         }
         let id = self.tables.dsos.len() as i32;
-        let name = if path.starts_with('[') || path.starts_with("//") { path } else { path.rsplit('/').next().unwrap_or(path) };
+        // The kernel's mark for a replaced file is no part of its name.
+        let file = path.strip_suffix(" (deleted)").unwrap_or(path);
+        let name = if path.starts_with('[') || path.starts_with("//") { path } else { file.rsplit('/').next().unwrap_or(file) };
         let row = Dso {
             dso_id: id,
             name: self.text(name),

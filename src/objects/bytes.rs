@@ -73,13 +73,20 @@ pub enum Compression {
     None,
     Zstd,
     Gzip,
+    Xz,
+    Bzip2,
 }
+
+/// xz -9 needs 64 MiB for its dictionary; a larger one is refused.
+const XZ_MEMORY_KIB: u32 = 128 << 10;
 
 /// By the magic number.
 pub fn compression(bytes: &[u8]) -> Compression {
     match bytes {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
         [0x1f, 0x8b, ..] => Compression::Gzip,
+        [0xfd, b'7', b'z', b'X', b'Z', 0x00, ..] => Compression::Xz,
+        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, ..] => Compression::Bzip2,
         _ => Compression::None,
     }
 }
@@ -98,15 +105,59 @@ pub fn map(path: &Path) -> Option<Bytes> {
     Some(Bytes(Arc::new(Backing::Mapped(map))))
 }
 
+/// What undoes the compression of a whole file, recognised by its magic number; `None` where it is not compressed. xz
+/// is decoded with bounded memory. The reader may give any amount of data: whoever reads takes a limit.
+pub fn decoder<'a>(bytes: &'a [u8]) -> Option<Box<dyn Read + 'a>> {
+    Some(match compression(bytes) {
+        Compression::None => return None,
+        Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(bytes).ok()?),
+        Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
+        Compression::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
+        Compression::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(bytes, true, XZ_MEMORY_KIB)),
+    })
+}
+
 /// Decompresses at most `limit` bytes; the flag tells whether that was all.
 pub fn inflate(bytes: &[u8], limit: u64) -> Option<(Vec<u8>, bool)> {
     let mut out = Vec::new();
-    let read = match compression(bytes) {
-        Compression::None => return None,
-        Compression::Zstd => zstd::stream::read::Decoder::with_buffer(bytes).ok()?.take(limit.saturating_add(1)).read_to_end(&mut out),
-        Compression::Gzip => flate2::read::MultiGzDecoder::new(bytes).take(limit.saturating_add(1)).read_to_end(&mut out),
-    };
+    let read = decoder(bytes)?.take(limit.saturating_add(1)).read_to_end(&mut out);
     let complete = read.is_ok() && out.len() as u64 <= limit;
     out.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     Some((out, complete))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::run;
+    use super::*;
+
+    #[test]
+    fn whole_files_are_decompressed_to_a_limit_and_damage_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let text: Vec<u8> = (0..60_000_u32).flat_map(|n| format!("{}\n", n * n % 977).into_bytes()).collect();
+        std::fs::write(dir.path().join("text"), &text).unwrap();
+        for (tool, suffix, kind) in [
+            ("xz", "xz", Compression::Xz),
+            ("gzip", "gz", Compression::Gzip),
+            ("zstd", "zst", Compression::Zstd),
+            ("bzip2", "bz2", Compression::Bzip2),
+        ] {
+            if run(tool, &["-k", "text"], dir.path()).is_none() {
+                eprintln!("skipped: no {tool}");
+                continue;
+            }
+            let packed = std::fs::read(dir.path().join(format!("text.{suffix}"))).unwrap();
+            assert_eq!(compression(&packed), kind);
+            assert_eq!(inflate(&packed, 1 << 30), Some((text.clone(), true)));
+            assert_eq!(inflate(&packed, 1000), Some((text[..1000].to_vec(), false)));
+            let cut = inflate(&packed[..packed.len() / 2], 1 << 30).unwrap();
+            assert!(!cut.1 && text.starts_with(&cut.0));
+            for at in (0..packed.len()).step_by(packed.len() / 300 + 1) {
+                let mut hit = packed.clone();
+                hit[at] ^= 0x55;
+                let _ = inflate(&hit, 1 << 22);
+            }
+        }
+        assert_eq!(inflate(b"plain", 10), None);
+    }
 }

@@ -1,13 +1,15 @@
 //! One ELF file: what is in it and where its segments go.
 
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use object::elf::{PF_X, PT_LOAD, PT_NOTE, SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS, SHT_NOTE};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object as _, ObjectSection as _};
 
 use super::build_id;
-use super::bytes::{Bytes, Slice};
+use super::bytes::{self, Bytes, Slice};
 
 /// How much an ELF file can tell about names; better ones compare greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -17,6 +19,8 @@ pub enum Quality {
     Nothing,
     /// Exported symbols only.
     Dynsym,
+    /// Exported symbols, and the other functions in `.gnu_debugdata`.
+    Mini,
     /// All symbols.
     Symtab,
     /// Symbols, lines and inlined functions.
@@ -45,8 +49,8 @@ pub struct Summary {
     pub is_dwo: bool,
     /// File name and CRC-32 of the separate debug file.
     pub debuglink: Option<(String, u32)>,
-    /// Build-id of the file that dwz moved common debug information to.
-    pub altlink: Option<String>,
+    /// Path and build-id of the file that dwz moved common debug information to.
+    pub altlink: Option<(String, String)>,
     pub segments: Vec<Segment>,
     /// ELF machine number (`EM_X86_64` is 62, `EM_AARCH64` 183).
     pub machine: u16,
@@ -60,17 +64,36 @@ pub struct Elf {
     bytes: Bytes,
     /// Path below the root it was found in, as shown to people.
     pub label: String,
+    /// Where it lies: split and common debug information is looked for beside it.
+    pub(super) path: PathBuf,
     pub summary: Summary,
+    mini: OnceLock<Option<Box<Elf>>>,
 }
 
 /// No section of a real program inflates to more; a larger one is a broken or hostile header.
 const SECTION_BYTES_MAX: u64 = 4 << 30;
+/// Mini debug information is a symbol table; that of a browser has 20 MB.
+const MINI_BYTES_MAX: u64 = 256 << 20;
 
 impl Elf {
     /// `None` where the bytes are no ELF file or its headers are broken.
-    pub fn parse(bytes: Bytes, label: String) -> Option<Elf> {
+    pub fn parse(bytes: Bytes, label: String, path: &Path) -> Option<Elf> {
         let summary = summarize(&bytes)?;
-        Some(Elf { bytes, label, summary })
+        Some(Elf { bytes, label, path: path.to_path_buf(), summary, mini: OnceLock::new() })
+    }
+
+    /// The ELF file in `.gnu_debugdata`: symbols of the functions that are not exported. Decompressed once.
+    pub(super) fn mini(&self) -> Option<&Elf> {
+        let read = || {
+            let file = self.file()?;
+            let section = file.section_by_name(".gnu_debugdata")?;
+            let (content, true) = bytes::inflate(section.data().ok()?, MINI_BYTES_MAX)? else { return None };
+            // What is in it must not lead to a further one.
+            let elf = Elf::parse(Bytes::from(content), self.label.clone(), &self.path)?;
+            Some(Box::new(elf))
+        };
+        let wanted = self.summary.quality == Quality::Mini;
+        self.mini.get_or_init(|| if wanted { read() } else { None }).as_deref()
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -189,7 +212,11 @@ fn read<'data, H: FileHeader<Endian = Endianness>>(file: &ElfFile<'data, H>) -> 
     }
     read_sections(file, &mut summary);
     summary.debuglink = file.gnu_debuglink().ok().flatten().map(|(name, crc)| (String::from_utf8_lossy(name).into_owned(), crc));
-    summary.altlink = file.gnu_debugaltlink().ok().flatten().and_then(|(_, id)| build_id::from_bytes(id));
+    summary.altlink = file
+        .gnu_debugaltlink()
+        .ok()
+        .flatten()
+        .and_then(|(path, id)| Some((String::from_utf8_lossy(path).into_owned(), build_id::from_bytes(id)?)));
     summary
 }
 
@@ -225,6 +252,7 @@ fn read_sections<'data, H: FileHeader<Endian = Endianness>>(file: &ElfFile<'data
                 summary.is_dwo = true;
                 Quality::Nothing
             }
+            (_, b".gnu_debugdata") => Quality::Mini,
             (object::elf::SHT_SYMTAB, _) => Quality::Symtab,
             (object::elf::SHT_DYNSYM, _) => Quality::Dynsym,
             _ => Quality::Nothing,

@@ -6,8 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use super::archive;
 use super::bytes::{self, Bytes, Compression};
 use super::elf::{Elf, Summary};
+use super::jit::{self, JitFile};
 use super::kallsyms::{Kallsyms, KernelId};
 
 /// Enough for a whole /usr/lib/debug; a larger tree is cut there.
@@ -35,7 +37,7 @@ impl Candidate {
     /// A file outside the symbol directories.
     pub fn at(path: &Path, label: String) -> Option<Candidate> {
         let bytes = bytes::map(path)?;
-        let elf = Elf::parse(bytes, label.clone())?;
+        let elf = Elf::parse(bytes, label.clone(), path)?;
         let summary = elf.summary.clone();
         let opened = OnceLock::from(Some(Arc::new(elf)));
         Some(Candidate { path: path.to_path_buf(), label, summary, kept: None, opened })
@@ -45,7 +47,7 @@ impl Candidate {
     pub fn open(&self) -> Option<Arc<Elf>> {
         let open = || {
             let bytes = self.kept.clone().or_else(|| bytes::map(&self.path))?;
-            Elf::parse(bytes, self.label.clone()).map(Arc::new)
+            Elf::parse(bytes, self.label.clone(), &self.path).map(Arc::new)
         };
         self.opened.get_or_init(open).clone()
     }
@@ -59,6 +61,8 @@ pub struct Index {
     /// By base name without `.zst`, `.gz`.
     pub by_name: BTreeMap<String, Vec<Arc<Candidate>>>,
     pub kallsyms: Vec<Arc<Kallsyms>>,
+    /// What JIT compilers left, by base name without `.zst`, `.gz`.
+    pub jit: BTreeMap<String, JitFile>,
     /// Files that could not be used, and why.
     pub problems: Vec<String>,
 }
@@ -66,13 +70,15 @@ pub struct Index {
 enum Look {
     Elf(Candidate),
     Kallsyms(Kallsyms),
+    Jit(JitFile),
     Compressed(Bytes),
+    Archive(Bytes),
     Problem(String),
     Other,
 }
 
 impl Index {
-    pub fn build(roots: &[PathBuf]) -> Index {
+    pub fn build(roots: &[PathBuf], jit_dirs: &[PathBuf]) -> Index {
         let mut index = Index::default();
         let mut seen = BTreeSet::new();
         for root in roots {
@@ -87,6 +93,9 @@ impl Index {
                 index.problems.push(format!("{}: only the first {FILES_MAX} files were looked at", root.display()));
             }
             index.add(&root, files);
+        }
+        for dir in jit_dirs.iter().filter_map(|dir| dir.canonicalize().ok()) {
+            index.add(&dir, jit_files(&dir));
         }
         for candidates in index.by_id.values_mut().chain(index.by_name.values_mut()) {
             candidates.sort_by(|a, b| b.summary.quality.cmp(&a.summary.quality).then_with(|| a.label.cmp(&b.label)));
@@ -111,11 +120,40 @@ impl Index {
                 other => other,
             };
             match look {
-                Look::Elf(candidate) => self.add_elf(candidate),
-                Look::Kallsyms(kallsyms) => self.kallsyms.push(Arc::new(kallsyms)),
-                Look::Problem(problem) => self.problems.push(problem),
-                Look::Compressed(_) | Look::Other => {}
+                Look::Archive(bytes) => self.unpack(&path, &label, &bytes, &mut inflated),
+                look => self.put(&label, look),
             }
+        }
+    }
+
+    /// Looks at the files of a tarball, which may be compressed.
+    fn unpack(&mut self, path: &Path, label: &str, bytes: &Bytes, inflated: &mut u64) {
+        let mut budget = INFLATED_TOTAL_MAX.saturating_sub(*inflated);
+        let before = budget;
+        let plain: Box<dyn std::io::Read + '_> = bytes::decoder(bytes).unwrap_or_else(|| Box::new(&bytes[..]));
+        let wanted = |name: &str, head: &[u8]| names_code(name, head);
+        let read = archive::each(plain, &mut budget, wanted, |name, content| {
+            let name = name.trim_start_matches("./");
+            let content = Bytes::from(content);
+            let inner = format!("{label}/{name}");
+            self.put(&inner, look_at(&path.join(name), &inner, content.clone(), Some(content)));
+        });
+        if let Err(problem) = read {
+            self.problems.push(format!("{label}: {problem}"));
+        }
+        *inflated = inflated.saturating_add(before - budget);
+    }
+
+    fn put(&mut self, label: &str, look: Look) {
+        match look {
+            Look::Elf(candidate) => self.add_elf(candidate),
+            Look::Kallsyms(kallsyms) => self.kallsyms.push(Arc::new(kallsyms)),
+            // The first stays: directories that the user gave come before those beside the recording.
+            Look::Jit(file) => {
+                self.jit.entry(plain_name(label).to_owned()).or_insert(file);
+            }
+            Look::Problem(problem) => self.problems.push(problem),
+            Look::Compressed(_) | Look::Archive(_) | Look::Other => {}
         }
     }
 
@@ -124,10 +162,25 @@ impl Index {
         if let Some(id) = &candidate.summary.build_id {
             self.by_id.entry(id.clone()).or_default().push(candidate.clone());
         }
-        let name = super::base_name(&candidate.label);
-        let name = name.strip_suffix(".zst").or_else(|| name.strip_suffix(".gz")).unwrap_or(name);
-        self.by_name.entry(name.to_owned()).or_default().push(candidate);
+        self.by_name.entry(plain_name(&candidate.label).to_owned()).or_default().push(candidate);
     }
+}
+
+/// The base name without what compression adds to it.
+fn plain_name(label: &str) -> &str {
+    let name = super::base_name(label);
+    super::SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
+}
+
+/// The files of JIT compilers in a directory itself. Links are not followed: /tmp is everybody's.
+fn jit_files(dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+    let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    let is_jit = |entry: &std::fs::DirEntry| entry.file_name().to_str().is_some_and(|name| jit::pid_of(name).is_some());
+    let mut files: Vec<PathBuf> =
+        entries.flatten().filter(|entry| is_file(entry) && is_jit(entry)).map(|entry| entry.path()).take(FILES_MAX).collect();
+    files.sort();
+    files
 }
 
 fn label_below(root: &Path, path: &Path) -> String {
@@ -167,9 +220,11 @@ fn walk(dir: &Path, depth: usize, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<
 
 fn look_at(path: &Path, label: &str, bytes: Bytes, kept: Option<Bytes>) -> Look {
     if bytes.starts_with(b"\x7fELF") {
-        return match Elf::parse(bytes, label.to_owned()) {
-            // Object files before linking (.o, .ko) have no addresses to look up.
-            Some(elf) if elf.summary.relocatable && !elf.summary.is_dwo => Look::Other,
+        return match Elf::parse(bytes, label.to_owned(), path) {
+            // Object files before linking (.o, .ko) have no addresses to look up. What dwz makes is of that type too.
+            Some(elf) if elf.summary.relocatable && !elf.summary.is_dwo && (elf.summary.has_code || elf.summary.build_id.is_none()) => {
+                Look::Other
+            }
             Some(elf) => Look::Elf(Candidate {
                 path: path.to_path_buf(),
                 label: label.to_owned(),
@@ -183,6 +238,13 @@ fn look_at(path: &Path, label: &str, bytes: Bytes, kept: Option<Bytes>) -> Look 
     if kept.is_none() && bytes::compression(&bytes) != Compression::None {
         return Look::Compressed(bytes);
     }
+    if kept.is_none() && archive::is_tar(&bytes) {
+        return Look::Archive(bytes);
+    }
+    // Lines of a perf map may look like kallsyms, so the name decides first.
+    if is_jit(label, &bytes) {
+        return Look::Jit(JitFile { path: path.to_path_buf(), label: label.to_owned(), kept });
+    }
     if Kallsyms::recognises(bytes.get(..4096).unwrap_or(&bytes)) {
         if bytes.len() > KALLSYMS_BYTES_MAX {
             return Look::Problem(format!("{label}: too large for kallsyms ({} bytes)", bytes.len()));
@@ -193,9 +255,28 @@ fn look_at(path: &Path, label: &str, bytes: Bytes, kept: Option<Bytes>) -> Look 
     Look::Other
 }
 
+fn names_code(label: &str, head: &[u8]) -> bool {
+    head.starts_with(b"\x7fELF") || Kallsyms::recognises(head) || is_jit(label, head)
+}
+
+fn is_jit(label: &str, head: &[u8]) -> bool {
+    match jit::pid_of(plain_name(label)) {
+        Some(("perf-", _)) => true,
+        Some(_) => jit::is_dump(head),
+        None => false,
+    }
+}
+
 fn inflate(path: &Path, label: &str, bytes: &Bytes, inflated: &mut u64) -> Look {
-    let Some((head, _)) = bytes::inflate(bytes, 4096) else { return Look::Other };
-    if !head.starts_with(b"\x7fELF") && !Kallsyms::recognises(&head) {
+    const HEAD: usize = 4096;
+    let Some((head, complete)) = bytes::inflate(bytes, HEAD as u64) else { return Look::Other };
+    if !complete && head.len() < HEAD && !names_code(label, &head) && !archive::is_tar(&head) {
+        return Look::Problem(format!("{label}: cannot be decompressed (damaged)"));
+    }
+    if archive::is_tar(&head) {
+        return Look::Archive(bytes.clone());
+    }
+    if !names_code(label, &head) {
         return Look::Other;
     }
     let room = INFLATED_TOTAL_MAX.saturating_sub(*inflated).min(INFLATED_BYTES_MAX);

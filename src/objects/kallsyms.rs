@@ -2,7 +2,7 @@
 //!
 //! The text itself does not say which kernel it is of. A `kallsyms.json` in the same directory,
 //! `{"kernel_release": "...", "kernel_build_id": "..."}`, or the `host` object of a `manifest.json` there does; without
-//! either the file is not used.
+//! either the file is not used. In the layout of `perf archive` the directory is named after the kernel's build-id.
 
 use std::ops::Range;
 use std::path::Path;
@@ -58,7 +58,13 @@ impl KernelId {
         if own != KernelId::default() {
             return own;
         }
-        read("manifest.json").and_then(|value| value.get("host").map(from)).unwrap_or_default()
+        let host = read("manifest.json").and_then(|value| value.get("host").map(from)).unwrap_or_default();
+        if host != KernelId::default() {
+            return host;
+        }
+        // `[kernel.kallsyms]/BUILDID/kallsyms`: 20 bytes, as the kernel's build-id has.
+        let name = dir.file_name().and_then(|name| name.to_str()).filter(|name| name.len() == 40);
+        KernelId { release: None, build_id: name.and_then(build_id::normalize) }
     }
 }
 

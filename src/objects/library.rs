@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::elf::{Elf, Quality};
 use super::index::{Candidate, Index};
+use super::jit::JitFile;
 use super::kallsyms::{Kallsyms, KernelId};
 use super::unwind::Table;
-use super::{Roots, base_name, build_id, is_pseudo};
+use super::{Roots, base_name, below, build_id, is_pseudo};
 
 /// All object files that can be found. Cheap to clone, safe to share between threads; files are opened when first
 /// asked for and parsed once.
@@ -18,6 +19,8 @@ pub struct Library(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     roots: Roots,
+    /// `Roots::all_debug_dirs`.
+    debug_dirs: Vec<PathBuf>,
     index: Index,
     found: Mutex<BTreeMap<(String, Option<String>), Slot>>,
 }
@@ -59,7 +62,12 @@ impl Found {
 impl Library {
     /// Looks at every file of the symbol directories. What cannot be read is passed over ([`Library::problems`]).
     pub fn open(roots: &Roots) -> Library {
-        Library(Arc::new(Inner { index: Index::build(&roots.symbol_dirs), roots: roots.clone(), found: Mutex::default() }))
+        Library(Arc::new(Inner {
+            index: Index::build(&roots.symbol_dirs, &roots.jit_dirs),
+            debug_dirs: roots.all_debug_dirs(),
+            roots: roots.clone(),
+            found: Mutex::default(),
+        }))
     }
 
     /// Files of the symbol directories that could not be used, and why.
@@ -89,25 +97,83 @@ impl Library {
         self.0.index.kallsyms.iter().map(|file| format!("{} ({})", file.label, file.id.describe())).collect()
     }
 
-    /// The .dwo files of split DWARF with this file name.
-    pub(super) fn dwo(&self, name: &str) -> Vec<Arc<Elf>> {
-        let candidates = self.0.index.by_name.get(base_name(name)).map_or(&[][..], Vec::as_slice);
+    /// What a JIT compiler left under this file name.
+    pub fn jit(&self, name: &str) -> Option<&JitFile> {
+        self.0.index.jit.get(name)
+    }
+
+    /// The perf map that is there, if there is exactly one.
+    pub fn only_perf_map(&self) -> Option<&JitFile> {
+        let mut maps = self.0.index.jit.iter().filter(|(name, _)| name.starts_with("perf-")).map(|(_, file)| file);
+        maps.next().filter(|_| maps.next().is_none())
+    }
+
+    /// The parts that split DWARF moved out of `elf`: `name` and `dir` are what its skeleton says of where the compiler
+    /// put the .dwo file. Looked for by file name in the symbol directories, beside `elf`, and below the sysroots and
+    /// path maps. Which of them is right, its id tells.
+    pub(super) fn dwo(&self, elf: &Elf, dir: &str, name: &str) -> Vec<Arc<Elf>> {
+        let mut found = self.dwos_named(base_name(name));
+        let beside = elf.path.parent().unwrap_or(Path::new(""));
+        let mut places = vec![beside.join(base_name(name))];
+        if !name.starts_with('/') {
+            places.extend(below::resolve(beside, Path::new(name)));
+        }
+        let whole = Path::new(dir).join(name);
+        places.extend(self.0.roots.places(&whole.to_string_lossy()));
+        found.extend(places.iter().filter_map(|place| dwo_at(place)));
+        found
+    }
+
+    /// The packages (.dwp) that the .dwo parts of `elf` may have been put into.
+    pub(super) fn packages(&self, elf: &Elf) -> Vec<Arc<Elf>> {
+        let name = base_name(&elf.label);
+        let name = super::SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+        let stem = name.strip_suffix(".debug").unwrap_or(name);
+        let names = [format!("{name}.dwp"), format!("{stem}.dwp")];
+        let mut found: Vec<Arc<Elf>> = names.iter().flat_map(|name| self.dwos_named(name)).collect();
+        let beside = elf.path.parent().unwrap_or(Path::new(""));
+        found.extend(names.iter().filter_map(|name| dwo_at(&beside.join(name))));
+        found
+    }
+
+    fn dwos_named(&self, name: &str) -> Vec<Arc<Elf>> {
+        let candidates = self.0.index.by_name.get(name).map_or(&[][..], Vec::as_slice);
         candidates.iter().filter(|candidate| candidate.summary.is_dwo).filter_map(|candidate| candidate.open()).collect()
     }
 
-    /// A file by build-id alone: what dwz moved common debug information to.
-    pub(super) fn by_build_id(&self, id: &str) -> Option<Arc<Elf>> {
+    /// What dwz moved out of `elf`: by build-id in the symbol directories and debug roots, then where its link says,
+    /// with that build-id.
+    pub(super) fn supplement(&self, elf: &Elf) -> Option<Arc<Elf>> {
+        let (link, id) = elf.summary.altlink.as_ref()?;
         let mut search = Search::new(&self.0, "");
         search.symbol_dirs(id);
         search.debug_dirs(id);
+        if search.names.is_none() {
+            let mut places = self.0.roots.places(link);
+            let below_root = below::rest(link, "/usr/lib/debug").unwrap_or("").trim_start_matches('/');
+            if !below_root.is_empty() {
+                places.extend(self.0.debug_dirs.iter().filter_map(|dir| below::resolve(dir, Path::new(below_root))));
+            }
+            if let Some(beside) = elf.path.parent().filter(|_| !link.starts_with('/')) {
+                places.push(beside.join(base_name(link)));
+            }
+            let same = |candidate: &Candidate| candidate.summary.build_id.as_ref() == Some(id);
+            let found = places.iter().filter_map(|place| Candidate::at(place, link.clone())).find(same);
+            search.names = found.map(Arc::new);
+        }
         search.names.and_then(|candidate| candidate.open())
     }
+}
+
+fn dwo_at(place: &Path) -> Option<Arc<Elf>> {
+    let candidate = Candidate::at(place, place.file_name()?.to_string_lossy().into_owned())?;
+    candidate.open().filter(|elf| elf.summary.is_dwo)
 }
 
 /// One search for one dso.
 struct Search<'a> {
     inner: &'a Inner,
-    /// The recorded path, without `/proc/PID/root` in front.
+    /// The recorded path, without `/proc/PID/root` in front and without ` (deleted)` behind.
     path: &'a str,
     image: Option<Arc<Candidate>>,
     names: Option<Arc<Candidate>>,
@@ -117,13 +183,16 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(inner: &'a Inner, path: &'a str) -> Search<'a> {
-        Search { inner, path: without_proc_root(path), image: None, names: None, doubt: None, tried: Vec::new() }
+        Search { inner, path: without_deleted(without_proc_root(path)), image: None, names: None, doubt: None, tried: Vec::new() }
     }
 
     fn run(mut self, build_id: Option<&str>) -> Found {
         match build_id {
             Some(id) => {
                 self.symbol_dirs(id);
+                if self.image.is_none() || !self.is_settled() {
+                    self.other_root(id);
+                }
                 if self.image.is_none() {
                     self.recorded_path(id);
                 }
@@ -131,7 +200,7 @@ impl<'a> Search<'a> {
                     self.debug_dirs(id);
                 }
             }
-            None => self.by_base_name(),
+            None => self.without_build_id(),
         }
         if !self.is_settled() {
             self.debuglink();
@@ -175,6 +244,30 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Below the path maps and sysroots.
+    fn other_root(&mut self, id: &str) {
+        if is_pseudo(self.path) || !self.path.starts_with('/') {
+            return;
+        }
+        let roots = &self.inner.roots;
+        let mut is_there = false;
+        for place in roots.places(self.path) {
+            // The same label on every machine: directories differ.
+            let Some(candidate) = self.file(&place, self.path.to_owned()) else { continue };
+            is_there = true;
+            match candidate.summary.build_id.as_deref() {
+                Some(theirs) if theirs == id => self.offer(&Arc::new(candidate)),
+                other => {
+                    let other = other.unwrap_or("none");
+                    self.tried.push(format!("{} is another build (build-id {other})", place.display()));
+                }
+            }
+        }
+        if !is_there && !(roots.sysroots.is_empty() && roots.path_maps.is_empty()) {
+            self.tried.push(format!("no ELF file at {} below the sysroots and path maps", self.path));
+        }
+    }
+
     fn recorded_path(&mut self, id: &str) {
         if !self.inner.roots.recorded_paths || is_pseudo(self.path) || !self.path.starts_with('/') {
             return;
@@ -191,7 +284,7 @@ impl<'a> Search<'a> {
 
     fn debug_dirs(&mut self, id: &str) {
         let Some((first, rest)) = id.split_at_checked(2) else { return };
-        for dir in &self.inner.roots.debug_dirs {
+        for dir in &self.inner.debug_dirs {
             for suffix in [".debug", ""] {
                 // An id that was cut at trailing zeros is still the file's whole name in almost all cases.
                 let label = format!(".build-id/{first}/{rest}{suffix}");
@@ -219,9 +312,14 @@ impl<'a> Search<'a> {
         // A recorded path may hold `..`; it stays below the debug root only without.
         let clean = dir.filter(|dir| dir.components().all(|part| matches!(part, std::path::Component::Normal(_))));
         if let Some(dir) = clean {
-            for root in &self.inner.roots.debug_dirs {
+            for root in &self.inner.debug_dirs {
                 let label = dir.join(&name).to_string_lossy().into_owned();
                 found.extend(self.file(&root.join(dir).join(&name), label).map(Arc::new));
+            }
+            for place in [dir.join(&name), dir.join(".debug").join(&name)] {
+                let path = format!("/{}", place.display());
+                let files = self.inner.roots.places(&path);
+                found.extend(files.iter().filter_map(|file| self.file(file, path.clone())).map(Arc::new));
             }
             if self.inner.roots.recorded_paths {
                 for place in [Path::new("/").join(dir), Path::new("/").join(dir).join(".debug")] {
@@ -244,15 +342,39 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Without a recorded build-id nothing can be compared: a file of the same name that the user put into a symbol
-    /// directory is used, with a doubt, where there is only one such build.
-    fn by_base_name(&mut self) {
+    /// Without a recorded build-id nothing can be compared: what the user put in its place is used, with a doubt.
+    fn without_build_id(&mut self) {
         if is_pseudo(self.path) {
             self.tried.push("it stands for no file".to_owned());
             return;
         }
+        if self.path.starts_with('/') {
+            let places = self.inner.roots.places(self.path);
+            if let Some(candidate) = places.iter().find_map(|place| self.file(place, self.path.to_owned())) {
+                self.doubt = Some(format!("named from {} in the other root by its path: the recording has no build-id for it", self.path));
+                let id = candidate.summary.build_id.clone();
+                self.offer(&Arc::new(candidate));
+                self.more_of(id.as_deref());
+                return;
+            }
+        }
+        self.by_base_name();
+    }
+
+    /// Better files of the build that was chosen.
+    fn more_of(&mut self, id: Option<&str>) {
+        if let Some(id) = id {
+            self.symbol_dirs(id);
+            if !self.is_settled() {
+                self.debug_dirs(id);
+            }
+        }
+    }
+
+    /// A file of the same name in a symbol directory, where there is only one such build.
+    fn by_base_name(&mut self) {
         let inner = self.inner;
-        let name = base_name(self.path).trim_end_matches(" (deleted)");
+        let name = base_name(self.path);
         let same_name: Vec<&Arc<Candidate>> =
             inner.index.by_name.get(name).into_iter().flatten().filter(|candidate| !candidate.summary.is_dwo).collect();
         let mut builds: Vec<Option<&str>> = same_name.iter().map(|candidate| candidate.summary.build_id.as_deref()).collect();
@@ -265,12 +387,7 @@ impl<'a> Search<'a> {
             (Some(first), [build]) => {
                 self.doubt = Some(format!("named from {} by its file name alone: the recording has no build-id for it", first.label));
                 same_name.iter().for_each(|candidate| self.offer(candidate));
-                if let Some(id) = build {
-                    self.symbol_dirs(id);
-                    if !self.is_settled() {
-                        self.debug_dirs(id);
-                    }
-                }
+                self.more_of(*build);
             }
             (Some(_), builds) => {
                 let text =
@@ -294,6 +411,11 @@ fn without_proc_root(path: &str) -> &str {
         Some(inside) if digits > 0 && inside.starts_with('/') => inside,
         _ => path,
     }
+}
+
+/// The kernel's mark for a file that was replaced or removed while it was mapped; its build-id still tells which it was.
+fn without_deleted(path: &str) -> &str {
+    path.strip_suffix(" (deleted)").unwrap_or(path)
 }
 
 fn list(dirs: &[PathBuf]) -> String {

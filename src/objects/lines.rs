@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use addr2line::{Context, LookupContinuation, LookupResult, SplitDwarfLoad};
-use gimli::{DwarfSections, RunTimeEndian};
+use gimli::{DwarfPackageSections, DwarfSections, RunTimeEndian};
 use object::Object as _;
 
 use super::declarations::{Declarations, Slice};
@@ -32,6 +32,7 @@ pub struct Place {
 const DEPTH_MAX: usize = 256;
 
 type Sections<'a> = DwarfSections<Cow<'a, [u8]>>;
+type PackageSections<'a> = DwarfPackageSections<Cow<'a, [u8]>>;
 
 /// The chains of addresses (svma), in their order; empty ones where the file has no DWARF or knows nothing. `Err` says
 /// what is wrong with the debug information.
@@ -40,18 +41,35 @@ pub fn chains(elf: &Elf, library: &Library, addresses: &[u64]) -> Result<Vec<Cha
         return Ok(vec![Chain::default(); addresses.len()]);
     }
     let Some((sections, endian)) = load(elf, "") else { return Err(format!("{}: headers are broken", elf.label)) };
-    let supplement = elf.summary.altlink.as_ref().and_then(|id| library.by_build_id(id));
+    let supplement = library.supplement(elf);
     let supplement = supplement.as_ref().and_then(|elf| load(elf, "")).map(|(sections, _)| sections);
     let mut wanted = BTreeMap::new();
     let describe = |error: gimli::Error| format!("{}: DWARF cannot be read: {error}", elf.label);
-    let first = Pass { endian, dwos: &[], wanted: &mut wanted }.run(&sections, supplement.as_ref(), addresses).map_err(describe)?;
-    // Split DWARF: which .dwo files are needed shows only while looking up; then everything is looked up again.
-    let elfs: Vec<Arc<Elf>> = wanted.values().flat_map(|path| library.dwo(path)).collect();
-    let dwos: Vec<(u64, Sections<'_>)> = elfs.iter().filter_map(|elf| load_dwo(elf)).collect();
-    if dwos.is_empty() {
+    let none = Parts::default();
+    let first = Pass { endian, parts: &none, wanted: &mut wanted }.run(&sections, supplement.as_ref(), addresses).map_err(describe)?;
+    if wanted.is_empty() {
         return Ok(first);
     }
-    Pass { endian, dwos: &dwos, wanted: &mut wanted }.run(&sections, supplement.as_ref(), addresses).map_err(describe)
+    // Split DWARF: which .dwo files are needed shows only while looking up; then everything is looked up again.
+    let elfs: Vec<Arc<Elf>> = wanted.values().flat_map(|(dir, name)| library.dwo(elf, dir, name)).collect();
+    let packages = library.packages(elf);
+    let parts = Parts {
+        dwos: elfs.iter().filter_map(|elf| load_dwo(elf)).collect(),
+        packages: packages.iter().filter_map(|elf| load_package(elf)).collect(),
+    };
+    if parts.dwos.is_empty() && parts.packages.is_empty() {
+        return Ok(first);
+    }
+    Pass { endian, parts: &parts, wanted: &mut wanted }.run(&sections, supplement.as_ref(), addresses).map_err(describe)
+}
+
+/// What split DWARF moved out of the program.
+#[derive(Default)]
+struct Parts<'a> {
+    /// By the id that the skeleton knows it by.
+    dwos: Vec<(u64, Sections<'a>)>,
+    /// .dwp files.
+    packages: Vec<PackageSections<'a>>,
 }
 
 fn load<'a>(elf: &'a Elf, suffix: &str) -> Option<(Sections<'a>, RunTimeEndian)> {
@@ -70,18 +88,32 @@ fn load_dwo(elf: &Elf) -> Option<(u64, Sections<'_>)> {
     let id = {
         let mut dwarf = sections.borrow(|section| Slice::new(section, endian));
         dwarf.file_type = gimli::DwarfFileType::Dwo;
-        let header = dwarf.units().next().ok()??;
-        dwarf.unit(header).ok()?.dwo_id?.0
+        let mut units = dwarf.units();
+        // Type units may come first.
+        loop {
+            let header = units.next().ok()??;
+            if let Some(id) = dwarf.unit(header).ok().and_then(|unit| unit.dwo_id) {
+                break id.0;
+            }
+        }
     };
     Some((id, sections))
+}
+
+fn load_package(elf: &Elf) -> Option<PackageSections<'_>> {
+    let file = elf.file()?;
+    let section = |id: gimli::SectionId| -> Result<Cow<'_, [u8]>, gimli::Error> {
+        Ok(id.dwo_name().map_or(Cow::Borrowed(&[][..]), |name| Elf::section(&file, name)))
+    };
+    PackageSections::load(section).ok()
 }
 
 /// One run over all addresses.
 struct Pass<'d, 'a> {
     endian: RunTimeEndian,
-    dwos: &'d [(u64, Sections<'a>)],
-    /// File names of .dwo files that were missing, by id.
-    wanted: &'d mut BTreeMap<u64, String>,
+    parts: &'d Parts<'a>,
+    /// Directory of the compiler and file name of the .dwo files that were missing, by id.
+    wanted: &'d mut BTreeMap<u64, (String, String)>,
 }
 
 impl<'d, 'a> Pass<'d, 'a> {
@@ -130,13 +162,19 @@ impl<'d, 'a> Pass<'d, 'a> {
 
     fn load(&mut self, load: &SplitDwarfLoad<Slice<'d>>) -> Option<Arc<gimli::Dwarf<Slice<'d>>>> {
         let endian = self.endian;
-        let Some((_, sections)) = self.dwos.iter().find(|(id, _)| *id == load.dwo_id.0) else {
-            let path = load.path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-            self.wanted.insert(load.dwo_id.0, path);
-            return None;
-        };
-        let mut dwarf = sections.borrow(|section| Slice::new(section, endian));
-        dwarf.make_dwo(&load.parent);
-        Some(Arc::new(dwarf))
+        if let Some((_, sections)) = self.parts.dwos.iter().find(|(id, _)| *id == load.dwo_id.0) {
+            let mut dwarf = sections.borrow(|section| Slice::new(section, endian));
+            dwarf.make_dwo(&load.parent);
+            return Some(Arc::new(dwarf));
+        }
+        for sections in &self.parts.packages {
+            let package = sections.borrow(|section| Slice::new(section, endian), Slice::new(&[], endian));
+            if let Ok(Some(dwarf)) = package.and_then(|package| package.find_cu(load.dwo_id, &load.parent)) {
+                return Some(Arc::new(dwarf));
+            }
+        }
+        let text = |slice: Option<Slice<'d>>| slice.map(|slice| slice.to_string_lossy().into_owned()).unwrap_or_default();
+        self.wanted.insert(load.dwo_id.0, (text(load.comp_dir), text(load.path)));
+        None
     }
 }

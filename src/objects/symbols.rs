@@ -32,15 +32,20 @@ pub struct SymbolTable<'a> {
 }
 
 impl<'a> SymbolTable<'a> {
-    /// From `.symtab`, or from `.dynsym` where there is no other; from the first of the files that has one. The slots of
-    /// the procedure linkage table follow, from the file that has them.
+    /// From `.symtab`, or from `.dynsym` and `.gnu_debugdata` where there is no other; from the first of the files that
+    /// has one. The slots of the procedure linkage table follow, from the file that has them.
     pub fn read(files: &[&'a Elf]) -> SymbolTable<'a> {
-        let of = |elf: &&'a Elf| match elf.file() {
+        let of = |elf: &'a Elf| match elf.file() {
             Some(object::File::Elf32(file)) => collect(&file),
             Some(object::File::Elf64(file)) => collect(&file),
             _ => Vec::new(),
         };
-        let symbols = files.iter().map(of).find(|symbols| !symbols.is_empty()).unwrap_or_default();
+        let both = |elf: &&'a Elf| {
+            let mut symbols = of(elf);
+            symbols.extend(elf.mini().map(of).unwrap_or_default());
+            symbols
+        };
+        let symbols = files.iter().map(both).find(|symbols| !symbols.is_empty()).unwrap_or_default();
         let mut table = SymbolTable { symbols: settle(symbols) };
         let slots = files.iter().map(|elf| plt::slots(elf)).find(|slots| !slots.is_empty()).unwrap_or_default();
         // `_init` has no size and would reach over the whole table; only what begins at a slot itself is kept instead.
@@ -62,11 +67,16 @@ impl<'a> SymbolTable<'a> {
         // A local label inside a function can hide it; a few steps back finds the one around it.
         self.symbols.get(..after)?.iter().rev().take(16).find(|symbol| svma < symbol.end)
     }
+}
 
-    /// The address of a symbol by its name.
-    pub fn address(&self, name: &str) -> Option<u64> {
-        self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.start)
-    }
+/// The address of a symbol by its name, among all of the file: `_text` lies where the kernel's first function does.
+pub fn address_of(elf: &Elf, name: &str) -> Option<u64> {
+    let symbols = match elf.file()? {
+        object::File::Elf32(file) => collect(&file),
+        object::File::Elf64(file) => collect(&file),
+        _ => return None,
+    };
+    symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.start)
 }
 
 fn collect<'a, H: FileHeader<Endian = Endianness>>(file: &ElfFile<'a, H>) -> Vec<Symbol<'a>> {
@@ -90,8 +100,7 @@ fn from_table<'a, H: FileHeader<Endian = Endianness>>(file: &ElfFile<'a, H>, tab
             _ => false,
         };
         let Some(name) = symbol.name(endian, table.strings()).ok().and_then(|name| std::str::from_utf8(name).ok()) else { continue };
-        // Mapping symbols of ARM and RISC-V ($a, $d, $x, ...) are no functions.
-        if !wanted || name.is_empty() || name.starts_with('$') {
+        if !wanted || name.is_empty() || is_mapping_symbol(name) {
             continue;
         }
         let start = symbol.st_value(endian).into() & mask;
@@ -99,6 +108,12 @@ fn from_table<'a, H: FileHeader<Endian = Endianness>>(file: &ElfFile<'a, H>, tab
         out.push(Symbol { start, end, name: Cow::Borrowed(name), binding: symbol.st_bind() });
     }
     out
+}
+
+/// Mapping symbols of ARM and RISC-V (`$a`, `$d.12`, `$xrv64i...`) are no functions. Swift's names begin with `$s`.
+fn is_mapping_symbol(name: &str) -> bool {
+    let rest = ["$a", "$d", "$t", "$x"].iter().find_map(|prefix| name.strip_prefix(prefix));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || name.starts_with("$xrv"))
 }
 
 /// A label without a type counts where it is visible and lies in a text section: assembly routines are written so.
@@ -179,6 +194,13 @@ mod tests {
         assert_eq!(names(vec![symbol("__ab", 16, 4, STB_GLOBAL), symbol("_a", 16, 4, STB_GLOBAL)]), ["_a"]);
         assert_eq!(names(vec![symbol("ab", 16, 4, STB_GLOBAL), symbol("abc", 16, 4, STB_GLOBAL)]), ["abc"]);
         assert_eq!(names(vec![symbol("abc", 16, 4, STB_GLOBAL), symbol("abd", 16, 4, STB_GLOBAL)]), ["abc"]);
+    }
+
+    /// ELF for the Arm 64-bit Architecture, 5.5.5; RISC-V ELF psABI, "Mapping Symbol"; Swift's mangling.rst.
+    #[test]
+    fn mapping_symbols_are_told_from_swift_names() {
+        assert!(["$a", "$d", "$t", "$x", "$x.42", "$d.realdata", "$xrv64i2p1_m2p0"].into_iter().all(is_mapping_symbol));
+        assert!(!["$s4main3fooyyF", "$S4main3fooyyF", "$add", "$xor", "a$d", "$"].into_iter().any(is_mapping_symbol));
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Made {
 
 fn library(symbol_dirs: &[&Path], debug_dirs: &[&Path]) -> Library {
     let paths = |dirs: &[&Path]| dirs.iter().map(|dir| dir.to_path_buf()).collect();
-    Library::open(&Roots { symbol_dirs: paths(symbol_dirs), debug_dirs: paths(debug_dirs), recorded_paths: false })
+    Library::open(&Roots { symbol_dirs: paths(symbol_dirs), debug_dirs: paths(debug_dirs), ..Roots::default() })
 }
 
 fn label(elf: &Option<std::sync::Arc<Elf>>) -> Option<&str> {
@@ -100,6 +100,39 @@ fn debug_roots_are_asked_by_build_id_and_by_debuglink() {
 }
 
 #[test]
+fn recorded_paths_are_looked_up_below_the_other_root() {
+    let Some(made) = Made::new() else { return };
+    let debug = made.debug_path();
+    let root = made.dir_with("root", &[("bare", "opt/app/bare"), ("full.debug", &format!("usr/lib/debug/{debug}"))]);
+    std::os::unix::fs::symlink("/opt/app", root.join("current")).unwrap();
+    std::os::unix::fs::symlink(made.made("full"), root.join("opt/app/leads-out")).unwrap();
+    let open = |sysroots: &[&PathBuf], maps: &[(&str, &PathBuf)]| {
+        Library::open(&Roots {
+            sysroots: sysroots.iter().map(|root| root.to_path_buf()).collect(),
+            path_maps: maps.iter().map(|(from, to)| (from.to_string(), to.to_path_buf())).collect(),
+            ..Roots::default()
+        })
+    };
+    let sysroot = open(&[&root], &[]);
+    for path in ["/opt/app/bare", "/current/bare", "/opt/app/bare (deleted)", "/proc/7/root/opt/app/bare", "/../opt/app/bare"] {
+        let found = sysroot.find(path, Some(&made.id));
+        assert_eq!(label(&found.names), Some(debug.as_str()), "{path}");
+        assert!(found.image.is_some() && found.doubt.is_none(), "{path}");
+    }
+    // A link out of the root, `..`, and another build.
+    assert!(sysroot.find("/opt/app/leads-out", Some(&made.id)).image.is_none());
+    assert!(sysroot.find("/../made/full", Some(&made.id)).image.is_none());
+    let other = sysroot.find("/opt/app/bare", Some("00112233445566778899aabbccddeeff00112233"));
+    assert!(other.image.is_none() && other.tried.iter().any(|tried| tried.contains("another build")), "{:?}", other.tried);
+    // Without a build-id the user's word counts, with a doubt.
+    let unknown = sysroot.find("/opt/app/bare", None);
+    assert!(unknown.image.is_some() && unknown.doubt.is_some());
+    let map = open(&[], &[("/srv", &made.made("none")), ("/container/app", &root.join("opt/app"))]);
+    assert!(map.find("/container/app/bare", Some(&made.id)).image.is_some());
+    assert!(map.find("/container/application/bare", Some(&made.id)).image.is_none());
+}
+
+#[test]
 fn compressed_files_and_archive_layouts_are_read() {
     let Some(made) = Made::new() else { return };
     let bytes = std::fs::read(made.made("full")).unwrap();
@@ -117,6 +150,48 @@ fn compressed_files_and_archive_layouts_are_read() {
     assert_eq!(names.summary.quality, Quality::Dwarf);
     let seven = nm(&made.dir.path().join("made"), "full", "seven").unwrap();
     assert_eq!(SymbolTable::read(&[names]).lookup(seven + 1).map(|symbol| symbol.name.as_ref()), Some("seven"));
+}
+
+#[test]
+fn tarballs_of_perf_archive_and_debuginfod_caches_are_read() {
+    let Some(made) = Made::new() else { return };
+    let (id, kernel) = (made.id.clone(), "48dc540c8b76393804ca8088dbfa7d42911a9444");
+    let tree = made.dir_with("tree", &[("full", &format!("opt/app/full/{id}/elf"))]);
+    let kallsyms = tree.join("[kernel.kallsyms]").join(kernel);
+    std::fs::create_dir_all(&kallsyms).unwrap();
+    std::fs::write(kallsyms.join("kallsyms"), "ffffffff81000000 T _text\nffffffff81000100 T do_it\n").unwrap();
+    std::fs::create_dir_all(tree.join(".build-id").join(&id[..2])).unwrap();
+    std::os::unix::fs::symlink(format!("../../opt/app/full/{id}"), tree.join(".build-id").join(&id[..2]).join(&id[2..])).unwrap();
+    // A long name (tar writes it into an entry of its own), and junk.
+    std::fs::write(tree.join("junk".repeat(60)), "x").unwrap();
+    let by_kernel = KernelId { release: None, build_id: Some(kernel.to_owned()) };
+    assert!(library(&[&tree], &[]).kallsyms(&by_kernel).is_some());
+    for (option, name) in [("-cf", "a.tar"), ("-czf", "a.tar.gz"), ("-cjf", "perf.data.tar.bz2"), ("-cJf", "a.tar.xz")] {
+        let file = made.dir.path().join(name);
+        if run("tar", &[option, file.to_str().unwrap(), "."], &tree).is_none() {
+            eprintln!("skipped: tar cannot make {name}");
+            continue;
+        }
+        let library = library(&[&file], &[]);
+        let found = library.find("/opt/app/full", Some(&id));
+        assert_eq!(found.names.as_ref().map(|elf| elf.summary.quality), Some(Quality::Dwarf), "{name}");
+        assert_eq!(label(&found.names), Some(format!("{name}/opt/app/full/{id}/elf").as_str()));
+        assert_eq!(library.kallsyms(&by_kernel).and_then(|file| file.reference("_text")), Some(0xffff_ffff_8100_0000), "{name}");
+        assert!(library.problems().is_empty(), "{:?}", library.problems());
+        // Cut: what came before stays, and a word about it.
+        let bytes = std::fs::read(&file).unwrap();
+        for at in 1..8 {
+            std::fs::write(&file, &bytes[..bytes.len() * at / 8]).unwrap();
+            let _ = self::library(&[&file], &[]);
+        }
+        std::fs::write(&file, &bytes[..bytes.len() / 3]).unwrap();
+        assert_eq!(self::library(&[&file], &[]).problems().len(), 1, "{name}");
+    }
+    // A debuginfod client's cache: BUILDID/executable and BUILDID/debuginfo.
+    let cache = made.dir_with("cache", &[("bare", &format!("{id}/executable")), ("full.debug", &format!("{id}/debuginfo"))]);
+    let found = library(&[&cache], &[]).find("/opt/app/full", Some(&id));
+    assert_eq!(label(&found.image), Some(format!("{id}/executable").as_str()));
+    assert_eq!(label(&found.names), Some(format!("{id}/debuginfo").as_str()));
 }
 
 #[test]
@@ -236,18 +311,54 @@ fn common_debug_information_that_dwz_moved_is_followed() {
             return;
         }
     }
-    if run("dwz", &["-m", "common.debug", "one", "two"], &dir).is_none() {
+    // The link that Debian writes.
+    if run("dwz", &["-m", "common.debug", "-M", "/usr/lib/debug/.dwz/common.debug", "one", "two"], &dir).is_none() {
         eprintln!("skipped: no dwz");
         return;
     }
-    let library = library(&[&dir], &[]);
-    let found = library.find("/bin/one", build_id(&dir, "one").as_deref());
-    let names = found.names.as_ref().expect("found");
-    assert!(names.summary.altlink.is_some());
     let one = nm(&dir, "one", "one").unwrap();
-    let chains = chains(names, &library, &[one + 1]).unwrap();
-    let inner = chains[0].0.last().and_then(|place| place.name.as_deref());
-    assert_eq!(inner, Some("shared_one"));
+    let id = build_id(&dir, "one");
+    let check = |library: &Library, wanted: Option<&str>| {
+        let found = library.find("/bin/one", id.as_deref());
+        let names = found.names.as_ref().expect("found");
+        assert!(names.summary.altlink.is_some());
+        let chains = chains(names, library, &[one + 1]).unwrap();
+        assert_eq!(chains[0].0.last().and_then(|place| place.name.as_deref()), wanted);
+    };
+    // Beside the program, by build-id; in a debug root, by the link; and a file of another build there.
+    check(&library(&[&dir], &[]), Some("shared_one"));
+    let apart = made.dir_with("apart", &[("../dwz/one", "one")]);
+    let root = made.dir_with("root", &[("../dwz/common.debug", ".dwz/common.debug")]);
+    check(&library(&[&apart], &[&root]), Some("shared_one"));
+    let other = made.dir_with("other", &[("full", ".dwz/common.debug")]);
+    check(&library(&[&apart], &[&other]), None);
+}
+
+#[test]
+fn functions_in_mini_debug_information_are_named() {
+    let Some(made) = Made::new() else { return };
+    let dir = made.dir.path().join("made");
+    // What find-debuginfo of rpm does: a symbol table alone, compressed by xz, in a section of the stripped program.
+    for (tool, args) in [
+        ("objcopy", &["-S", "--keep-symbol=seven", "--keep-symbol=main", "full", "mini"][..]),
+        ("xz", &["-9", "mini"]),
+        ("objcopy", &["--add-section", ".gnu_debugdata=mini.xz", "bare", "packed"]),
+        ("objcopy", &["--remove-section=.gnu_debuglink", "packed"]),
+    ] {
+        if run(tool, args, &dir).is_none() {
+            eprintln!("skipped: no {tool}");
+            return;
+        }
+    }
+    let symbols = made.dir_with("m", &[("packed", "packed")]);
+    let found = library(&[&symbols], &[]).find("/bin/full", Some(&made.id));
+    let names = found.names.as_ref().expect("found");
+    assert_eq!(names.summary.quality, Quality::Mini);
+    let seven = nm(&dir, "full", "seven").unwrap();
+    assert_eq!(SymbolTable::read(&[names]).lookup(seven + 1).map(|symbol| symbol.name.as_ref()), Some("seven"));
+    // A separate debug file knows more.
+    let symbols = made.dir_with("n", &[("packed", "packed"), ("full.debug", "full.debug")]);
+    assert_eq!(label(&library(&[&symbols], &[]).find("/bin/full", Some(&made.id)).names), Some("full.debug"));
 }
 
 #[test]

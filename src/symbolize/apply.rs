@@ -8,18 +8,18 @@ use crate::tables::{Frame, Function, Maybe32, Stack, Tables, Text, keys};
 type FunctionKey = (Text, Option<i32>, Option<Text>);
 
 /// Functions by name, dso and file.
-struct Functions<'a> {
+pub(super) struct Functions<'a> {
     rows: &'a mut Vec<Function>,
     known: FxHashMap<FunctionKey, i32>,
 }
 
 impl<'a> Functions<'a> {
-    fn new(rows: &'a mut Vec<Function>) -> Functions<'a> {
+    pub fn new(rows: &'a mut Vec<Function>) -> Functions<'a> {
         let known = rows.iter().map(|row| ((row.name.clone(), row.dso_id, row.file.clone()), row.function_id)).collect();
         Functions { rows, known }
     }
 
-    fn intern(&mut self, named: &Named, dso: i32, dso_name: &Text) -> Option<i32> {
+    pub fn intern(&mut self, named: &Named, dso: i32, dso_name: &Text) -> Option<i32> {
         let key = (named.name.clone()?, Some(dso), named.file.clone());
         if let Some(id) = self.known.get(&key) {
             return Some(*id);

@@ -2,7 +2,9 @@
 //!
 //! The order matters: Rust's v0 scheme has a prefix of its own; its legacy scheme is C++'s and is told from it only by
 //! the tail of `17h` and 16 hex digits, so that C++ names such as `_ZN12_GLOBAL__N_113single_threadE` stay C++.
-//! Parameters of C++ functions are kept, as perf prints them. What cannot be demangled stays as it is.
+//! Parameters of C++ functions are kept, as perf prints them. What cannot be demangled stays as it is. So do names of
+//! D (`_D...`) and Swift (`$s...`): no maintained demangler for them is written in Rust; `ddemangle` and `swift demangle`
+//! read the output.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -57,11 +59,13 @@ fn is_rust(name: &str) -> bool {
     if is_v0(name) {
         return true;
     }
-    // `_ZN...17h0123456789abcdefE`, and what LLVM appends to it.
+    // `_ZN...17h0123456789abcdefE`, and what LLVM appends to it behind a dot. Dots may be in the path itself:
+    // `_ZN67_$LT$a..B$u20$as$u20$c..D$GT$4step17h...E`.
     let Some(rest) = name.strip_prefix("_ZN").or_else(|| name.strip_prefix("__ZN")) else { return false };
-    let body = rest.split('.').next().unwrap_or(rest);
-    let Some(hash) = body.strip_suffix('E').and_then(|body| body.len().checked_sub(19).and_then(|at| body.get(at..))) else { return false };
-    hash.strip_prefix("17h").is_some_and(|hash| hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)))
+    let Some((_, tail)) = rest.rsplit_once("17h") else { return false };
+    let Some((hash, end)) = tail.split_at_checked(16) else { return false };
+    let is_hash = hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    is_hash && (end == "E" || end.starts_with("E."))
 }
 
 fn cpp(name: &str) -> Option<String> {
@@ -108,10 +112,16 @@ mod tests {
             ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)"),
             ("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE", "core::fmt::Formatter::write_str"),
             ("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE.llvm.1234", "core::fmt::Formatter::write_str"),
+            (
+                "_ZN67_$LT$hot..numbers..Xor$u20$as$u20$hot..numbers..Step$GT$4step17h77f93bf78f8ddb02E",
+                "<hot::numbers::Xor as hot::numbers::Step>::step",
+            ),
             // A hash of 15 digits is no Rust name, and 17h... is then a component of 17 bytes as in any C++ name.
             ("_ZN3foo17h0123456789abcdeE", "_ZN3foo17h0123456789abcdeE"),
             ("_RNvCs15kBYyAo9fc_7mycrate7example", "mycrate::example"),
             ("_RNvMs_Cs4Cv8Wi1oAIB_4testNtB4_3Foo3bar", "<test::Foo>::bar"),
+            ("_D3std5stdio7writelnFZv", "_D3std5stdio7writelnFZv"),
+            ("$s4main3fooyyF", "$s4main3fooyyF"),
             ("_Rust_is_no_prefix", "_Rust_is_no_prefix"),
             ("_ZNotReallyMangled", "_ZNotReallyMangled"),
         ];
@@ -134,5 +144,27 @@ mod tests {
         assert!(demangle(&doubling).len() <= DEMANGLED_BYTES_MAX);
         let rust = format!("_RNvC{}", "N".repeat(10_000));
         assert_eq!(demangle(&rust), rust);
+        // 100 kB of every kind of nesting, and just below the limit of length: on a small stack, as threads have it.
+        let check = || {
+            for len in [4_000, 15_000, 100_000] {
+                for (head, unit, tail) in [
+                    ("_Z", "N1a", "E"),
+                    ("_Z1f", "PKR", "i"),
+                    ("_Z1fI", "1AI", "E"),
+                    ("_Z1f", "DpT_", "v"),
+                    ("_Z1fIX", "ntL", "E"),
+                    ("_Z1f", "FvM1A", "vE"),
+                    ("_RNvC1a", "NvC1b", "1c"),
+                    ("_RINvC1a1b", "TRSA", "E"),
+                    ("_RINvC1a1b", "FKC", "uE"),
+                    ("_RNvXs_", "INtC1a1b", "E"),
+                ] {
+                    let name = format!("{head}{}{tail}", unit.repeat(len / unit.len()));
+                    assert!(demangle(&name).len() <= name.len().max(DEMANGLED_BYTES_MAX));
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(check).unwrap();
+        thread.join().unwrap();
     }
 }

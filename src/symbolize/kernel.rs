@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::user::named;
 use super::{Named, Note, Outcome, Resolved, Work};
-use crate::objects::{Kallsyms, KernelId, Library, SymbolTable};
+use crate::objects::{Kallsyms, KernelId, Library, address_of};
 use crate::tables::{Dso, Tables};
 
 /// What the artifacts say about kernels.
@@ -187,8 +187,7 @@ fn lookup(kallsyms: &Kallsyms, base: u64, rel: i64, module: &str) -> Resolved {
 fn from_vmlinux(work: &Work, dso: &Dso, facts: &Facts, library: &Library, notes: &mut Vec<Note>) -> Option<Outcome> {
     let found = library.find(&dso.path, Some(dso.build_id.as_deref()?));
     let names = found.names.as_deref()?;
-    let table = SymbolTable::read(&[names]);
-    let base = reference(|name| table.address(name), &names.label, facts.reference(work.dso)).ok()?;
+    let base = reference(|name| address_of(names, name), &names.label, facts.reference(work.dso)).ok()?;
     let addresses: Vec<u64> = work.rels.iter().map(|rel| base.wrapping_add(*rel as u64)).collect();
     let mut places = named(names, found.image.as_deref(), library, &addresses, notes);
     for place in &mut places {

@@ -14,6 +14,8 @@
 
 mod apply;
 mod demangle;
+mod jit;
+mod jit_time;
 mod kernel;
 mod report;
 mod user;
@@ -73,6 +75,7 @@ struct Note {
 /// Names every frame that can be named from the object files of `library` and nothing else.
 pub fn symbolize(tables: &mut Tables, library: &Library) {
     apply::demangle_given_names(tables);
+    let generated = jit::name(tables, library);
     let work = collect(tables);
     let facts = kernel::Facts::read(tables);
     let outcomes: Vec<Outcome> = {
@@ -84,7 +87,9 @@ pub fn symbolize(tables: &mut Tables, library: &Library) {
             })
             .collect()
     };
-    report::write(tables, library, &work, &outcomes);
+    let named = work.iter().zip(&outcomes).flat_map(|(work, outcome)| outcome.notes.iter().map(|note| (work.dso, note)));
+    let notes: Vec<(usize, &Note)> = generated.iter().map(|(dso, note)| (*dso, note)).chain(named).collect();
+    report::write(tables, library, &notes);
     apply::write(tables, &work, outcomes);
 }
 

@@ -2,27 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use super::{Outcome, Work};
+use super::Note;
 use crate::objects::Library;
 use crate::tables::{Diagnostic, Tables, Text};
 
 /// Adds one diagnostic per note, in the order of the dsos' paths.
-pub fn write(tables: &mut Tables, library: &Library, work: &[Work], outcomes: &[Outcome]) {
+pub fn write(tables: &mut Tables, library: &Library, notes: &[(usize, &Note)]) {
     let mut rows: Vec<(Text, Option<Text>, Diagnostic)> = Vec::new();
-    for (work, outcome) in work.iter().zip(outcomes) {
-        let Some(dso) = tables.dsos.get(work.dso) else { continue };
-        for note in &outcome.notes {
-            let row = Diagnostic {
-                artifact_id: artifact(tables, work.dso),
-                kind: Text::from(note.kind),
-                severity: Text::from(note.severity),
-                count: note.count,
-                message: Text::from(note.message.as_str()),
-                advice: Text::from(note.advice.as_str()),
-                places: dso.path.clone(),
-            };
-            rows.push((dso.path.clone(), dso.build_id.clone(), row));
-        }
+    for (index, note) in notes {
+        let Some(dso) = tables.dsos.get(*index) else { continue };
+        let row = Diagnostic {
+            artifact_id: artifact(tables, *index),
+            kind: Text::from(note.kind),
+            severity: Text::from(note.severity),
+            count: note.count,
+            message: Text::from(note.message.as_str()),
+            advice: Text::from(note.advice.as_str()),
+            places: dso.path.clone(),
+        };
+        rows.push((dso.path.clone(), dso.build_id.clone(), row));
     }
     rows.sort_by(|a, b| (&a.0, &a.1, &a.2.kind).cmp(&(&b.0, &b.1, &b.2.kind)));
     tables.diagnostics.extend(rows.into_iter().map(|(_, _, row)| row));

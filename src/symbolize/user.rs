@@ -11,7 +11,8 @@ use crate::tables::{Dso, Tables, Text};
 /// Names the addresses (file offsets) of one dso.
 pub fn resolve(work: &Work, tables: &Tables, library: &Library) -> Outcome {
     let Some(dso) = tables.dsos.get(work.dso) else { return Outcome::default() };
-    if matches!(dso.kind.as_ref(), "anon" | "jit" | "bpf" | "none") {
+    // What `perf inject --jit` writes (jitted-PID-N.so) is an ELF file like any other.
+    if matches!(dso.kind.as_ref(), "anon" | "bpf" | "none") || super::jit::pid_of(dso).is_some() {
         return Outcome::default();
     }
     let (build_id, inherited) = build_id(dso, tables);

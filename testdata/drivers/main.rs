@@ -12,9 +12,11 @@ mod degraded;
 mod determinism;
 mod malformed;
 mod matrix;
+mod names;
 mod parity;
 mod peers;
 mod removal;
+mod run_tables;
 mod support;
 mod tidy;
 
@@ -24,6 +26,7 @@ fn main() {
     trials.extend(matrix::trials());
     trials.extend(removal::trials());
     trials.extend(peers::trials());
+    trials.extend(names::trials());
     trials.extend(anchors::trials());
     trials.extend(alternates::trials());
     trials.extend(parity::trials());

@@ -154,7 +154,9 @@ fn inline_build_id(identity: &[u8]) -> Option<String> {
 
 fn is_anonymous(path: &str) -> bool {
     path.is_empty()
-        || ["//anon", "/dev/zero", "/anon_hugepage", "/SYSV", "[heap]", "[stack", "[anon"].iter().any(|start| path.starts_with(start))
+        || ["//anon", "/dev/zero", "/anon_hugepage", "/memfd:", "/SYSV", "[heap]", "[stack", "[anon"]
+            .iter()
+            .any(|start| path.starts_with(start))
 }
 
 fn file_kind(path: &str) -> &'static str {
