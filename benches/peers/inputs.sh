@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 dir=$1
 shift
 [ "$(id -u)" = 0 ] || { echo "peers.sh inputs: needs root (perf record -a, tracepoints)" >&2; exit 2; }
-for program in perf gcc g++ python3 sqlite3; do
+for program in perf gcc python3 sqlite3; do
     command -v "$program" >/dev/null || { echo "peers.sh inputs: needs $program" >&2; exit 2; }
 done
 mkdir -p "$dir/work"

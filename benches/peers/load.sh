@@ -34,13 +34,12 @@ native() {
     run sort -k 2 --parallel=1 words.txt
     run zstd -q -15 -f words.txt -o words.zst
     run git -C "$here" log --stat -n 200
-    run g++ -O1 -c big.cpp -o native-cpp.o
 }
 
 managed() {
-    run node "$here/walk.js" 3
+    run node "$here/walk.js" 5
     run rustc -O --emit=obj big.rs -o managed.o
-    run "$python" "$here/walk.py" 2
+    run "$python" "$here/walk.py" 1
     run perl "$here/walk.pl" 1
 }
 

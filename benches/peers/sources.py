@@ -1,4 +1,4 @@
-"""Writes big.c, big.cpp and big.rs into the folder given: what compilers are kept busy with."""
+"""Writes big.c and big.rs into the folder given: what compilers are kept busy with."""
 import pathlib
 import sys
 
@@ -15,14 +15,6 @@ def c_function(i):
 calls = " ".join(f"s += f{i}(s, c, t);" for i in range(500))
 (out / "big.c").write_text("#include <stdio.h>\n" + "\n".join(map(c_function, range(500))) +
                            f"\nint main(int c, char **v) {{ int s = c, t[16] = {{c}}; {calls} return s + !v; }}\n")
-
-cpp = ["#include <algorithm>", "#include <map>", "#include <string>", "#include <vector>"]
-for i in range(60):
-    cpp.append(f"struct K{i} {{ int a; std::string b; bool operator<(const K{i} &o) const {{ return a < o.a; }} }};\n"
-               f"int g{i}(int n) {{ std::map<K{i}, std::vector<K{i}>> m; for (int i = 0; i < n; i++) "
-               f"m[K{i}{{i % {i + 3}, std::to_string(i)}}].push_back(K{i}{{i, {{}}}}); int s = 0; "
-               "for (auto &p : m) { std::sort(p.second.begin(), p.second.end()); s += p.second.size(); } return s; }")
-(out / "big.cpp").write_text("\n".join(cpp) + "\n")
 
 rust = ["#![crate_type = \"lib\"]", "use std::collections::*;"]
 for i in range(40):
