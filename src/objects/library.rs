@@ -263,7 +263,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        if !is_there && !(roots.sysroots.is_empty() && roots.path_maps.is_empty()) {
+        if !(is_there || roots.sysroots.is_empty() && roots.path_maps.is_empty()) {
             self.tried.push(format!("no ELF file at {} below the sysroots and path maps", self.path));
         }
     }

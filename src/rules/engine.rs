@@ -81,6 +81,23 @@ fn words(text: &str) -> BTreeSet<String> {
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
+/// The two tables that are not written into a run directory.
+fn standings(tables: &Tables, comparability: &Comparability) -> Result<[(String, DataFrame); 2]> {
+    let wrong = |error| Error::Request(format!("admitted: {error}"));
+    let admitted = admitted(tables, comparability).map_err(wrong)?;
+    Ok([("admitted".to_owned(), admitted), ("reference".to_owned(), reference(comparability).map_err(wrong)?)])
+}
+
+/// `reference`: signature, work and threads of the run, one row.
+fn reference(comparability: &Comparability) -> polars::prelude::PolarsResult<DataFrame> {
+    let columns = vec![
+        Series::new("signature".into(), [comparability.signature.as_deref()]).into(),
+        Series::new("work".into(), [comparability.work]).into(),
+        Series::new("threads".into(), [comparability.threads]).into(),
+    ];
+    DataFrame::new(1, columns)
+}
+
 /// `admitted`: artifact_id, standing, and by what counts of it are multiplied and divided so that they are counts of the
 /// bare run's work (1 and 1 where either declares none).
 fn admitted(tables: &Tables, comparability: &Comparability) -> polars::prelude::PolarsResult<DataFrame> {

@@ -415,7 +415,7 @@ fn code_that_moved_is_named_by_the_time_of_the_sample() {
         tables.samples[0].stack_id = Some(1).into();
         for (time, at) in [(150, 0), (200, 1), (250, 2)] {
             if at > 0 {
-                tables.samples.push(tables.samples[0].clone());
+                tables.samples.push(tables.samples[0]);
             }
             tables.samples[at].ts_ns = Maybe64::from(Some(time));
         }

@@ -15,8 +15,7 @@ pub fn sums(corpus: &Path) -> Result<(), Failed> {
     let mut wrong = Vec::new();
     for (name, facts) in truth(corpus, "heaptrack", "heaptrack_print")? {
         let tables = import(&file(corpus, "heaptrack", &name))?.tables;
-        let costs: [(&str, fn(&Allocation) -> i64); 3] =
-            [("allocations", |row| row.calls), ("temporary", |row| row.temporary_calls), ("peak", |row| row.peak_bytes)];
+        let costs: [Cost; 3] = [("allocations", |row| row.calls), ("temporary", |row| row.temporary_calls), ("peak", |row| row.peak_bytes)];
         for (cost, get) in costs {
             let (found, expected) = (tables.allocations.iter().map(get).sum::<i64>(), facts[format!("flamegraph_{cost}")]["sum"].as_i64());
             if Some(found) != expected {

@@ -208,7 +208,7 @@ fn kept_tracepoints_are_in_both() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/tracepoints/syscalls.perf.data.zst");
     let inputs = crate::ingest::Inputs::find(&[path]).unwrap();
     let library = crate::objects::Library::open(&crate::objects::Roots::default());
-    let options = crate::ingest::ImportOptions { keep_tracepoints: true };
+    let options = crate::ingest::ImportOptions { keep_tracepoints: true, ..ImportOptions::default() };
     let recorder = crate::ingest::read_all(&inputs, &library, &options).remove(0);
     assert_rows(calls(&recorder), &truth("syscalls.calls"));
     assert_eq!(recorder.tables.samples.len(), 2 * recorder.tables.syscall_events.len());

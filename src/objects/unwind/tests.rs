@@ -115,7 +115,7 @@ fn stacks_equal_those_of_backtrace() {
         ("debugframe", &["-O1", "-g", "-DDEPTH=10", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-omit-frame-pointer"]),
     ] {
         let flags = [flags, &["-Wl,--build-id=sha1"]].concat();
-        let Some(mut dump) = dump(dir.path(), name, &flags) else { return };
+        let Some(dump) = dump(dir.path(), name, &flags) else { return };
         let mut out = Vec::new();
         let end = dump.process.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &dump.stack, &mut out);
         assert_eq!(end, UnwindEnd::Root, "{name}: {out:x?}");
@@ -127,7 +127,7 @@ fn stacks_equal_those_of_backtrace() {
             assert!(out.len() >= 16, "main, qsort, compare, 11 of recurse and dump: {out:x?}");
         }
         // A second process with the same maps shares the tables and gives the same.
-        let (mut again, mut copy) = (Vec::new(), dump.process.clone());
+        let (mut again, copy) = (Vec::new(), dump.process.clone());
         copy.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &dump.stack, &mut again);
         assert_eq!(again, out);
     }
@@ -136,8 +136,7 @@ fn stacks_equal_those_of_backtrace() {
 #[test]
 fn a_signal_handler_is_unwound_to_what_it_interrupted() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(mut dump) =
-        dump(dir.path(), "signal", &["-O2", "-DDEPTH=5", "-DSIGNAL", "-fno-optimize-sibling-calls", "-Wl,--build-id=sha1"])
+    let Some(dump) = dump(dir.path(), "signal", &["-O2", "-DDEPTH=5", "-DSIGNAL", "-fno-optimize-sibling-calls", "-Wl,--build-id=sha1"])
     else {
         return;
     };
@@ -153,7 +152,7 @@ fn a_signal_handler_is_unwound_to_what_it_interrupted() {
 #[test]
 fn a_short_copy_keeps_the_frames_it_holds() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(mut dump) = dump(dir.path(), "cut", &["-O2", "-DDEPTH=200", "-Wl,--build-id=sha1"]) else { return };
+    let Some(dump) = dump(dir.path(), "cut", &["-O2", "-DDEPTH=200", "-Wl,--build-id=sha1"]) else { return };
     let mut whole = Vec::new();
     dump.process.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &dump.stack, &mut whole);
     // dump() itself holds 8 kB of addresses.
@@ -172,7 +171,7 @@ fn a_short_copy_keeps_the_frames_it_holds() {
 #[test]
 fn garbage_ends_without_frames_that_are_no_code() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(mut dump) = dump(dir.path(), "garbage", &["-O2", "-DDEPTH=20", "-Wl,--build-id=sha1"]) else { return };
+    let Some(dump) = dump(dir.path(), "garbage", &["-O2", "-DDEPTH=20", "-Wl,--build-id=sha1"]) else { return };
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
     for _ in 0..200 {
         let mut stack = dump.stack.clone();
@@ -187,7 +186,7 @@ fn garbage_ends_without_frames_that_are_no_code() {
         dump.process.unwind(&mut UnwindCache::new(Arch::X86_64), &regs, &stack, &mut out);
     }
     // Without any table the frame pointer is followed as far as it leads to code.
-    let mut blind = ProcessUnwinder::default();
+    let blind = ProcessUnwinder::default();
     let mut out = Vec::new();
     assert_eq!(blind.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &dump.stack, &mut out), UnwindEnd::NoTable);
     assert_eq!(out, [dump.regs.ip]);
