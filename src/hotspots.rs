@@ -216,14 +216,15 @@ fn wait_rows(tables: &Tables, shares: &Shares) -> Vec<Row> {
         None => true,
     };
     let doubts = Doubts::new(tables, artifact);
-    let mut sums: BTreeMap<(Text, Option<i32>), Sum> = BTreeMap::new();
+    let mut by_reason: FxHashMap<(&str, Option<i32>), Sum> = FxHashMap::default();
     for wait in tables.waits.iter().filter(|wait| wait.artifact_id == artifact_id && wait.reason.as_ref() != "preempted") {
         if is_target(wait.thread_id) && wait.reason.as_ref() != "join" {
             let site = wait.stack_id.and_then(|stack| site_of(tables, stack));
-            let sum = sums.entry((wait.reason.clone(), site)).or_default();
+            let sum = by_reason.entry((wait.reason.as_ref(), site)).or_default();
             add(sum, (wait.dur_ns, 1, doubts.weigh(wait.stack_id, wait.dur_ns)));
         }
     }
+    let sums: BTreeMap<(&str, Option<i32>), Sum> = by_reason.into_iter().collect();
     let total: i64 = sums.values().map(|sum| sum.0).fold(0, i64::saturating_add);
     let whole = shares.worker_window_ns.filter(|_| shares.waits_from.is_some()).unwrap_or(total);
     let base = format!("{}#sum=waits.dur_ns", encode(&artifact.path));
@@ -234,7 +235,7 @@ fn wait_rows(tables: &Tables, shares: &Shares) -> Vec<Row> {
             continue;
         }
         let site_name = site.and_then(|id| tables.functions.get(id as usize)).map(|row| row.name.clone());
-        let mut anchor = format!("{base}&reason={}", encode(&reason));
+        let mut anchor = format!("{base}&reason={}", encode(reason));
         if let Some(name) = &site_name {
             anchor = format!("{anchor}&site={}", encode(name));
         }
@@ -250,7 +251,7 @@ fn wait_rows(tables: &Tables, shares: &Shares) -> Vec<Row> {
             whole,
             wall_share: if shares.waits_from.is_some() { Some(value) } else { shares.off_cpu.map(|off| off * value) },
             resource: "off-cpu".into(),
-            category: wait_category(&reason).into(),
+            category: wait_category(reason).into(),
             artifact_id,
             anchor: anchor.clone().into(),
             detail: format!("{n} waits, {:.3} s of {:.3} s{}", weight as f64 / 1e9, whole as f64 / 1e9, doubt(in_doubt, weight)).into(),

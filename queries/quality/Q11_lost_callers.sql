@@ -6,21 +6,17 @@
 -- unchecked: no CPU samples with stacks
 -- advice: Record with --call-graph dwarf (a larger dump where stacks end early), or use libraries with frame pointers.
 -- source: measured: 94 % of the stacks of a leaking program; rules.md Q11
-WITH rooted AS (
-    SELECT DISTINCT stack_id AS stack_id FROM stack_classes WHERE class = 'ROOT'
-),
-weighed AS (
+WITH weighed AS (
     SELECT c.artifact_id AS artifact_id, s.self_weight AS weight, c.unwinding AS unwinding, k.caller_certain AS caller_certain,
-        k.site_function_id AS site_function_id, r.stack_id AS root
+        k.site_function_id AS site_function_id, k.reaches_start AS reaches_start
     FROM cpu_events AS c
     JOIN stack_costs AS s ON c.event_id = s.event_id
     JOIN stack_sites AS k ON s.stack_id = k.stack_id
-    LEFT JOIN rooted AS r ON s.stack_id = r.stack_id
 ),
 lost AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(weight) AS BIGINT) AS weight
     FROM weighed
-    WHERE (unwinding = 'fp' AND NOT caller_certain) OR (root IS NULL AND (site_function_id IS NOT NULL OR NOT caller_certain))
+    WHERE (unwinding = 'fp' AND NOT caller_certain) OR (NOT reaches_start AND (site_function_id IS NOT NULL OR NOT caller_certain))
     GROUP BY artifact_id
 )
 SELECT c.artifact_id AS artifact_id, COALESCE(u.weight, 0) AS part, c.weight AS whole

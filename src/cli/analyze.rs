@@ -122,11 +122,12 @@ pub fn run(args: Args) -> Result<Outcome> {
     let progress = if job.quiet { None } else { Progress::start(&job.request.watch) };
     let run = crate::analyze(&job.request)?;
     something_was_read(&run)?;
-    let files = emit::render(&run, job.options)?;
+    let view = emit::View::new(&run);
+    let files = emit::render(&view, job.options)?;
     emit::write(&job.dir, &files, &run.tables, job.overwrite)?;
     drop(progress);
     if !job.quiet {
-        out::print(terminal::render(&run, out::style(), Some(&job.dir), job.options.timings).as_bytes())?;
+        out::print(terminal::render(&view, out::style(), Some(&job.dir), job.options.timings).as_bytes())?;
     }
     let failed = job.fail_on.iter().any(|condition| holds(*condition, &run));
     Ok(if failed { Outcome::Failed } else { Outcome::Done })

@@ -193,7 +193,7 @@ mod tests {
     fn stored(root: &tempfile::TempDir) -> Stored {
         let dir = root.path().join("run");
         let run = emit::sample();
-        emit::write(&dir, &emit::render(&run, EmitOptions::default()).unwrap(), &run.tables, Overwrite::SameRun).unwrap();
+        emit::write(&dir, &emit::render(&emit::View::new(&run), EmitOptions::default()).unwrap(), &run.tables, Overwrite::SameRun).unwrap();
         Stored::open(&dir).unwrap()
     }
 

@@ -175,7 +175,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let dir = root.path().join("run");
         let run = emit::sample();
-        emit::write(&dir, &emit::render(&run, EmitOptions::default()).unwrap(), &run.tables, Overwrite::SameRun).unwrap();
+        emit::write(&dir, &emit::render(&emit::View::new(&run), EmitOptions::default()).unwrap(), &run.tables, Overwrite::SameRun).unwrap();
         let stored = Stored::open(&dir).unwrap();
         let back = stored.results().unwrap();
         assert_eq!(back.tables.readings, run.tables.readings);

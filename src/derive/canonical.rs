@@ -48,7 +48,10 @@ pub fn renumber(tables: &mut Tables) {
     if !tables.samples.is_sorted_by_key(order) {
         tables.samples.sort_unstable_by_key(order);
     }
-    tables.waits.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
+    let order = |row: &Wait| (row.artifact_id, row.start_ns, row.record_no);
+    if !tables.waits.is_sorted_by_key(order) {
+        tables.waits.sort_by_key(order);
+    }
     tables.syscall_events.sort_by_key(|row| (row.artifact_id, row.start_ns, row.line_no));
     tables.block_requests.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
     tables.lock_contentions.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));

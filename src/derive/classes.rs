@@ -172,11 +172,13 @@ pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks, nodes: &Nodes
     let used = used(tables);
     let mut sites = Vec::with_capacity(used.len());
     let mut found: Vec<Outermost> = Vec::new();
+    // Almost every stack has it: a column of the sites instead of a row of its own.
+    let start = classes.bit("ROOT");
     for stack in used {
         let leaf = marks.of(nodes.function(stack));
         let caller_certain = nodes.caller_certain(stack);
         nodes.classes(stack, &mut found);
-        for outermost in &found {
+        for outermost in found.iter().filter(|outermost| 1 << outermost.class != start) {
             let Some(name) = names.get(outermost.class as usize) else { continue };
             rows.push(StackClass {
                 stack_id: stack,
@@ -187,7 +189,8 @@ pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks, nodes: &Nodes
                 caller_certain,
             });
         }
-        sites.push(StackSite { stack_id: stack, site_function_id: nodes.site(stack), caller_certain });
+        let reaches_start = nodes.bits(stack) & start != 0;
+        sites.push(StackSite { stack_id: stack, site_function_id: nodes.site(stack), caller_certain, reaches_start });
     }
     tables.stack_classes = rows;
     tables.stack_sites = sites;

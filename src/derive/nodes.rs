@@ -113,6 +113,11 @@ impl Nodes {
         !self.in_runtime.get(stack as usize).copied().unwrap_or(false)
     }
 
+    /// Union of the bits of the classes on a stack.
+    pub fn bits(&self, stack: i32) -> u64 {
+        self.bits.get(stack as usize).copied().unwrap_or(0)
+    }
+
     /// The classes on a stack, by number, into `out`.
     pub fn classes(&self, stack: i32, out: &mut Vec<Outermost>) {
         out.clear();

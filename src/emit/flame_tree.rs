@@ -33,50 +33,57 @@ pub struct Folded {
 /// No node.
 const NONE: u32 = u32::MAX;
 
-/// The stacks that carry weight: per row of `stacks` its own weight, that of all below it, and its children.
+/// A row of `stacks`. All that growing the tree asks of a stack lies together: it jumps from one to the next.
+#[derive(Clone, Copy)]
+struct Node {
+    /// Weight of the stack and of all below it.
+    total: i64,
+    child: u32,
+    sibling: u32,
+    label: u32,
+}
+
+/// The stacks that carry weight.
 struct Forest {
-    own: Vec<i64>,
-    total: Vec<i64>,
-    child: Vec<u32>,
-    sibling: Vec<u32>,
+    nodes: Vec<Node>,
     root: u32,
 }
 
 impl Forest {
     /// Weights that are not positive have no width and are passed over.
-    fn new(tables: &Tables, weights: &[(i32, i64)]) -> Forest {
-        let count = tables.stacks.len();
-        let mut own = vec![0_i64; count];
+    fn new(tables: &Tables, weights: &[(i32, i64)], labels: &mut Labels<'_>) -> Forest {
+        let nodes = vec![Node { total: 0, child: NONE, sibling: NONE, label: NONE }; tables.stacks.len()];
+        let mut forest = Forest { nodes, root: NONE };
         for (stack, weight) in weights.iter().filter(|(_, weight)| *weight > 0) {
-            if let Some(slot) = own.get_mut(*stack as usize) {
-                *slot = slot.saturating_add(*weight);
+            if let Some(node) = forest.nodes.get_mut(*stack as usize) {
+                node.total = node.total.saturating_add(*weight);
             }
         }
-        let mut forest = Forest { total: own.clone(), own, child: vec![NONE; count], sibling: vec![NONE; count], root: NONE };
         // Children before their parents, and so each list in order.
         for (at, row) in tables.stacks.iter().enumerate().rev() {
-            let total = forest.total.get(at).copied().unwrap_or(0);
+            let total = forest.nodes.get(at).map_or(0, |node| node.total);
             if total == 0 {
                 continue;
             }
             let parent = row.parent_stack_id.get().and_then(|id| usize::try_from(id).ok()).filter(|parent| *parent < at);
-            if let Some(sum) = parent.and_then(|parent| forest.total.get_mut(parent)) {
-                *sum = sum.saturating_add(total);
-            }
-            let first = match parent {
-                Some(parent) => forest.child.get_mut(parent),
-                None => Some(&mut forest.root),
+            let sibling = match parent.and_then(|parent| forest.nodes.get_mut(parent)) {
+                Some(parent) => {
+                    parent.total = parent.total.saturating_add(total);
+                    std::mem::replace(&mut parent.child, at as u32)
+                }
+                None => std::mem::replace(&mut forest.root, at as u32),
             };
-            if let (Some(first), Some(sibling)) = (first, forest.sibling.get_mut(at)) {
-                *sibling = std::mem::replace(first, at as u32);
+            if let Some(node) = forest.nodes.get_mut(at) {
+                (node.sibling, node.label) = (sibling, labels.of(row.frame_id));
             }
         }
         forest
     }
 
-    fn list(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
-        let next = |at: &u32| self.sibling.get(*at as usize).copied().filter(|next| *next != NONE);
-        std::iter::successors(Some(first).filter(|first| *first != NONE), next)
+    /// The node and its siblings.
+    fn list(&self, first: u32) -> impl Iterator<Item = Node> + '_ {
+        let get = |at: u32| self.nodes.get(at as usize).copied();
+        std::iter::successors(get(first), move |node| get(node.sibling))
     }
 }
 
@@ -103,8 +110,8 @@ impl<'a> Labels<'a> {
         }
     }
 
-    fn of(&mut self, stack: u32) -> u32 {
-        let frame = self.tables.stacks.get(stack as usize).and_then(|row| self.tables.frames.get(row.frame_id as usize));
+    fn of(&mut self, frame: i32) -> u32 {
+        let frame = self.tables.frames.get(frame as usize);
         let at = |id: Option<i32>| id.and_then(|id| usize::try_from(id).ok());
         let (function, dso) = (at(frame.and_then(|frame| frame.function_id)), at(frame.and_then(|frame| frame.dso_id)));
         let known = match (function, dso) {
@@ -133,10 +140,10 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// Stacks with one label under one parent.
+/// Stacks with one label under one parent: the first of each one's children, and their weight.
 #[derive(Default)]
 struct Group {
-    stacks: Vec<u32>,
+    children: Vec<u32>,
     total: i128,
 }
 
@@ -144,37 +151,36 @@ struct Group {
 struct Open {
     path: String,
     depth: usize,
-    stacks: Vec<u32>,
+    group: Group,
 }
 
 /// The lines inferno reads, `root;caller;leaf weight`, each weight divided by `divisor` and rounded.
 pub fn fold(tables: &Tables, weights: &[(i32, i64)], divisor: i128) -> Folded {
-    let forest = Forest::new(tables, weights);
-    let whole: i128 = weights.iter().map(|(_, weight)| i128::from(*weight).max(0)).sum();
     let mut labels = Labels::new(tables);
+    let forest = Forest::new(tables, weights, &mut labels);
+    let whole: i128 = forest.list(forest.root).map(|node| i128::from(node.total)).sum();
     let mut folded = Folded { lines: Vec::new(), cut: 0 };
-    let mut open = vec![Open { path: String::new(), depth: 0, stacks: Vec::new() }];
+    let mut open = vec![Open { path: String::new(), depth: 0, group: Group { children: vec![forest.root], total: whole } }];
     while let Some(frame) = open.pop() {
-        let mut own: i128 = frame.stacks.iter().map(|stack| i128::from(forest.own.get(*stack as usize).copied().unwrap_or(0))).sum();
+        // What is not in a child that is shown is the frame's own.
+        let mut own = frame.group.total;
         let mut below: BTreeMap<u32, Group> = BTreeMap::new();
-        let firsts: Vec<u32> = match frame.depth {
-            0 => vec![forest.root],
-            _ => frame.stacks.iter().filter_map(|stack| forest.child.get(*stack as usize).copied()).collect(),
-        };
-        for stack in firsts.into_iter().flat_map(|first| forest.list(first)) {
-            let group = below.entry(labels.of(stack)).or_default();
-            group.total += i128::from(forest.total.get(stack as usize).copied().unwrap_or(0));
-            group.stacks.push(stack);
+        for node in frame.group.children.iter().flat_map(|first| forest.list(*first)) {
+            let group = below.entry(node.label).or_default();
+            group.total += i128::from(node.total);
+            if node.child != NONE {
+                group.children.push(node.child);
+            }
         }
         for (label, group) in below {
             if group.total.saturating_mul(NARROWEST) < whole || frame.depth >= DEPTH_MAX {
                 folded.cut += 1;
-                own += group.total;
                 continue;
             }
+            own -= group.total;
             let name = labels.texts.get(label as usize).map_or("", String::as_str);
             let path = if frame.depth == 0 { name.to_owned() } else { format!("{};{name}", frame.path) };
-            open.push(Open { path, depth: frame.depth + 1, stacks: group.stacks });
+            open.push(Open { path, depth: frame.depth + 1, group });
         }
         let shown = own.saturating_add(divisor / 2) / divisor.max(1);
         if shown > 0 && frame.depth > 0 {

@@ -84,9 +84,8 @@ pub(crate) fn sample_reading(verdict: &str) -> (crate::tables::Reading, crate::t
 }
 
 /// All files of the run directory.
-pub fn render(run: &Run, options: EmitOptions) -> Result<Vec<OutputFile>> {
-    let view = View::new(run);
-    let files: Result<Vec<Vec<OutputFile>>> = EMITTERS.par_iter().map(|emitter| (emitter.emit)(&view, options)).collect();
+pub fn render(view: &View<'_>, options: EmitOptions) -> Result<Vec<OutputFile>> {
+    let files: Result<Vec<Vec<OutputFile>>> = EMITTERS.par_iter().map(|emitter| (emitter.emit)(view, options)).collect();
     Ok(files?.into_iter().flatten().collect())
 }
 

@@ -4,7 +4,7 @@ use super::sample_run::{self, EVIL};
 use super::*;
 
 fn rendered(options: EmitOptions) -> Vec<OutputFile> {
-    render(&sample_run::hostile(), options).unwrap()
+    render(&View::new(&sample_run::hostile()), options).unwrap()
 }
 
 fn text<'a>(files: &'a [OutputFile], name: &str) -> &'a str {
@@ -100,7 +100,7 @@ fn json_reads_back_and_is_bounded() {
         many.tables.diagnostics.extend(copy);
     }
     many.target = EVIL.repeat(10_000);
-    let files = render(&many, EmitOptions::default()).unwrap();
+    let files = render(&View::new(&many), EmitOptions::default()).unwrap();
     assert!(text(&files, "summary.json").len() < 100_000);
 }
 
@@ -113,7 +113,7 @@ fn no_path_leaves_the_run_directory() {
 
 #[test]
 fn an_empty_run_still_prints() {
-    let files = render(&Run::default(), EmitOptions::default()).unwrap();
+    let files = render(&View::new(&Run::default()), EmitOptions::default()).unwrap();
     let table = text(&files, "hotspot_table.md");
     assert!(table.starts_with("Where the wall time went: unknown (no artifact tells it)\n"), "{table}");
     assert!(table.contains("No artifact gave a place"));

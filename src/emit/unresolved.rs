@@ -181,7 +181,7 @@ impl Nodes {
 
 /// For summary.json.
 pub fn json(view: &View<'_>, text: impl Fn(&str) -> String) -> Value {
-    let rows = rows(&view.run.tables);
+    let rows = view.unresolved();
     let row = |row: &Row<'_>| {
         json!({
             "dso": text(row.name()), "path": row.dso.map(|dso| text(&dso.path)), "build_id": row.dso.and_then(|dso| dso.build_id.as_deref()),

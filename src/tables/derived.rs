@@ -34,6 +34,7 @@ table!("stack_sites", "The site of a stack that carries weight, a wait, a call o
     stack_id: i32, "id", "The stack";
     site_function_id: Option<i32>, "id", "Its nearest named user function outside the runtime dsos (libc, ld.so, libstdc++, vDSO)";
     caller_certain: bool, "bool", "False where the innermost user frame is in the runtime: with frame pointers (artifacts.unwinding fp or bpf) its true caller may be lost";
+    reaches_start: bool, "bool", "Whether it reaches where threads and programs begin (class ROOT); if not, the unwinder lost callers";
 });
 
 table!("series_trends", "Trend of a memory series over the last two thirds of the run.", SeriesTrend {

@@ -76,12 +76,15 @@ impl Waits {
         }
     }
 
-    pub fn finish(mut self, sight: Sight, recorder: &mut Recorder) {
-        self.rows.sort_by_key(|(off, row)| (off.since, off.record_no, row.thread));
+    pub fn finish(self, sight: Sight, recorder: &mut Recorder) {
+        // The rows are wide: their keys are sorted instead.
+        let keys = self.rows.iter().enumerate().map(|(at, (off, row))| (off.since, off.record_no, row.thread, at));
+        let mut order: Vec<(i64, i64, i32, usize)> = keys.collect();
+        order.sort_unstable();
         recorder.tables.waits.reserve(self.rows.len());
         let mut states: Vec<(char, Text)> = Vec::new();
         let [preempted, unknown] = ["preempted", "unknown"].map(|reason| recorder.text(reason));
-        for (off, row) in &self.rows {
+        for (off, row) in order.iter().filter_map(|(_, _, _, at)| self.rows.get(*at)) {
             let state = off.state.map(|state| match states.iter().find(|(known, _)| *known == state) {
                 Some((_, text)) => text.clone(),
                 None => {
