@@ -10,6 +10,7 @@ mod determinism;
 mod matrix;
 mod parity;
 mod peers;
+mod perf;
 mod removal;
 mod support;
 mod tidy;
@@ -25,5 +26,6 @@ fn main() {
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());
     trials.extend(commands::trials());
+    trials.extend(perf::shapes::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }

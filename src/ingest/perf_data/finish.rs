@@ -8,6 +8,7 @@ use super::cmdline::PerfCommand;
 use super::container::Container;
 use super::import::Import;
 use super::losses::report_walk;
+use super::naming::meta_info;
 use super::order::Walk;
 use crate::ingest::Severity;
 use crate::ingest::command::quote;
@@ -34,7 +35,11 @@ impl Import<'_, '_> {
 
     fn describe_artifact(&mut self, container: &Container<'_>, argv: &[String], system_wide: bool) {
         let recorder = &mut *self.recorder;
-        let version = container.string(Feature::VERSION).map(|version| recorder.text(&version));
+        let simpleperf = meta_info(container).remove("simpleperf_version");
+        if simpleperf.is_some() {
+            recorder.artifact.tool = recorder.text("simpleperf");
+        }
+        let version = container.string(Feature::VERSION).or(simpleperf).map(|version| recorder.text(&version));
         let command = (!argv.is_empty()).then(|| recorder.text(&quote(argv)));
         let any = |test: &dyn Fn(&Attr) -> bool| container.attrs.iter().any(test);
         let unwinding = if self.arch.is_some() || any(&|attr| attr.samples(PERF_SAMPLE_STACK_USER)) {
