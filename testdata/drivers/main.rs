@@ -26,6 +26,7 @@ fn main() {
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());
     trials.extend(commands::trials());
+    trials.extend(perf::corpus::trials());
     trials.extend(perf::shapes::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }

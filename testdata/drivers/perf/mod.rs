@@ -1,5 +1,6 @@
 //! What the drivers about perf.data share: made files, imports in this process, what came out.
 
+pub mod corpus;
 pub mod file;
 pub mod shapes;
 
