@@ -28,5 +28,6 @@ fn main() {
     trials.extend(commands::trials());
     trials.extend(perf::corpus::trials());
     trials.extend(perf::shapes::trials());
+    trials.extend(perf::damage::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }

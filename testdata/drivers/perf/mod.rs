@@ -1,6 +1,7 @@
 //! What the drivers about perf.data share: made files, imports in this process, what came out.
 
 pub mod corpus;
+pub mod damage;
 pub mod file;
 pub mod shapes;
 
