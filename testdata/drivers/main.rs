@@ -7,6 +7,7 @@ mod anchors;
 mod commands;
 mod degraded;
 mod determinism;
+mod field_reports;
 mod matrix;
 mod parity;
 mod peers;
@@ -29,5 +30,6 @@ fn main() {
     trials.extend(perf::corpus::trials());
     trials.extend(perf::shapes::trials());
     trials.extend(perf::damage::trials());
+    trials.extend(field_reports::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }
