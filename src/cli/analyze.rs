@@ -9,6 +9,7 @@ use super::{Outcome, out};
 use crate::AnalyzeRequest;
 use crate::emit::{self, EmitOptions, Overwrite, Run, terminal, view};
 use crate::error::{Error, Result};
+use crate::ingest::{STDIN, STDIN_NAME};
 use crate::request::Lineage;
 use crate::stages::Watch;
 
@@ -20,12 +21,12 @@ const HELP: &str = "Examples:
 
 /// Read recordings, rank hotspots, test hypotheses, write a run directory
 ///
-/// Every file is recognized by its content, never by its name; zstd and gzip around a file are undone. What cannot be
+/// Every file is recognized by its content, never by its name; zstd, gzip and xz around a file are undone. What cannot be
 /// read is counted and named, and the rest is analyzed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// Files and directories with recordings
+    /// Files and directories with recordings; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Run directory to write [default: ./tripod-out/<name of the input>]
@@ -201,9 +202,13 @@ fn default_dir(paths: &[PathBuf]) -> Result<PathBuf> {
     sorted.sort();
     sorted.dedup();
     let first = sorted.first().map_or(Path::new("."), |path| path.as_path());
-    // `.` and `..` have a name only once they are resolved.
-    let resolved = first.canonicalize().map_err(|source| Error::Io { path: first.to_path_buf(), source })?;
-    let name = resolved.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned());
+    let name = if first.as_os_str() == STDIN {
+        STDIN_NAME.to_owned()
+    } else {
+        // `.` and `..` have a name only once they are resolved.
+        let resolved = first.canonicalize().map_err(|source| Error::Io { path: first.to_path_buf(), source })?;
+        resolved.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
+    };
     let others = sorted.len() - 1;
     let name = if others > 0 { format!("{name}+{others}") } else { name };
     Ok(Path::new("tripod-out").join(name))

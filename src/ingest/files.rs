@@ -13,6 +13,7 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
+use super::stdin::{STDIN, STDIN_NAME, Spool};
 use super::{Format, ImportOptions, Input, Recorder, Severity, sniff};
 use crate::error::{Error, Result};
 use crate::objects::Library;
@@ -21,12 +22,17 @@ use crate::tables::Artifact;
 /// A file that decompresses to more than this is cut there, and the artifact is marked truncated.
 const DECOMPRESSED_BYTES_MAX: u64 = 8 << 30;
 
+/// The window that an xz file may ask for: 64 MiB is that of its highest level.
+const XZ_MEMORY_KIB_MAX: u32 = 256 << 10;
+
 /// The files to read, by their name relative to the input root.
 #[derive(Debug, Default)]
 pub struct Inputs {
     files: BTreeMap<String, PathBuf>,
     /// The directories and the parents of the files that were given.
     pub roots: Vec<PathBuf>,
+    /// What came on standard input, for `-`.
+    spool: Option<Spool>,
 }
 
 impl Inputs {
@@ -39,6 +45,12 @@ impl Inputs {
         paths.dedup();
         let several = paths.len() > 1;
         for path in paths {
+            if path.as_os_str() == STDIN {
+                let spool = inputs.spool.insert(Spool::of_stdin()?);
+                let path = spool.path();
+                inputs.add(STDIN_NAME.to_owned(), path);
+                continue;
+            }
             let meta = std::fs::metadata(path).map_err(|source| Error::Io { path: path.clone(), source })?;
             let last = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             if meta.is_dir() {
@@ -235,7 +247,7 @@ impl Content {
     }
 }
 
-/// Maps the file and decompresses it where it is zstd or gzip.
+/// Maps the file and decompresses it where it is zstd, gzip or xz.
 fn content(path: &Path, recorder: &mut Recorder) -> std::io::Result<Content> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
@@ -254,6 +266,10 @@ fn content(path: &Path, recorder: &mut Recorder) -> std::io::Result<Content> {
         [0x1f, 0x8b, ..] => {
             recorder.artifact.compression = Some(Arc::from("gzip"));
             Some(inflate(flate2::read::MultiGzDecoder::new(&map[..]), recorder))
+        }
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
+            recorder.artifact.compression = Some(Arc::from("xz"));
+            Some(inflate(lzma_rust2::XzReader::new_mem_limit(&map[..], true, XZ_MEMORY_KIB_MAX), recorder))
         }
         _ => None,
     };

@@ -14,9 +14,10 @@ pub mod manifest;
 mod memory_series;
 mod merge;
 mod offcpu_stacks;
-mod perf_data;
+pub mod perf_data;
 mod perf_stat;
 mod recorder;
+mod stdin;
 mod strace_log;
 mod strace_summary;
 #[cfg(test)]
@@ -33,6 +34,7 @@ pub use files::{Inputs, read_all};
 pub use manifest::{Manifest, Placed, apply as apply_manifests, manifests};
 pub use merge::merge;
 pub use recorder::{FrameAt, NewEvent, Recorder, Severity};
+pub use stdin::{STDIN, STDIN_NAME};
 
 /// One input file, decompressed.
 pub struct Input<'a> {
@@ -40,7 +42,7 @@ pub struct Input<'a> {
     pub name: &'a str,
     /// Where it lies on this machine (for neighbours such as jitdump files; never for writing).
     pub path: &'a Path,
-    /// The whole content, decompressed where the file was zstd or gzip.
+    /// The whole content, decompressed where the file was zstd, gzip or xz.
     pub bytes: &'a [u8],
     /// Object files that may be opened: symbol directories and debug roots.
     pub library: &'a Library,

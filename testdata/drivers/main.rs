@@ -10,11 +10,13 @@ mod corpus;
 mod corpus_heaptrack;
 mod degraded;
 mod determinism;
+mod field_reports;
 mod malformed;
 mod matrix;
 mod names;
 mod parity;
 mod peers;
+mod perf;
 mod removal;
 mod run_tables;
 mod support;
@@ -35,5 +37,9 @@ fn main() {
     trials.extend(malformed::trials());
     trials.extend(commands::trials());
     trials.extend(corpus::trials());
+    trials.extend(perf::corpus::trials());
+    trials.extend(perf::shapes::trials());
+    trials.extend(perf::damage::trials());
+    trials.extend(field_reports::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -11,6 +11,7 @@ use super::events;
 use super::forest::Forest;
 use super::import::Import;
 use super::losses::report_walk;
+use super::naming::meta_info;
 use super::order::Walk;
 use super::rates::{self, percent};
 use crate::ingest::Severity;
@@ -48,7 +49,11 @@ impl Import<'_, '_> {
 
     fn describe_artifact(&mut self, container: &Container<'_>, argv: &[String], system_wide: bool) {
         let recorder = &mut *self.recorder;
-        let version = container.string(Feature::VERSION).map(|version| recorder.text(&version));
+        let simpleperf = meta_info(container).remove("simpleperf_version");
+        if simpleperf.is_some() {
+            recorder.artifact.tool = recorder.text("simpleperf");
+        }
+        let version = container.string(Feature::VERSION).or(simpleperf).map(|version| recorder.text(&version));
         let command = (!argv.is_empty()).then(|| recorder.text(&quote(argv)));
         let any = |test: &dyn Fn(&Attr) -> bool| container.attrs.iter().any(test);
         let unwinding = if any(&|attr| attr.samples(PERF_SAMPLE_STACK_USER)) {

@@ -35,6 +35,9 @@ impl Frame {
     }
 }
 
+/// Stands for the dso of guests, which has no number yet.
+const GUEST: i32 = -2;
+
 /// No node: the parent of a root, the stack of a sample without frames.
 pub const NONE: u32 = u32::MAX;
 
@@ -208,6 +211,7 @@ impl Interner {
         let (maps, tag) = match place.space {
             Space::Kernel => (root.kernel_no, 1),
             Space::User => (root.no, 0),
+            Space::Guest => return self.forest.frame(Frame::guest(place)),
             Space::Elsewhere => return self.forest.frame(Frame::new(None, place)),
         };
         let maps = maps << 1 | tag;

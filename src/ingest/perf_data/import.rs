@@ -291,7 +291,8 @@ impl<'a, 'r> Import<'a, 'r> {
     pub(super) fn finish_stacks(&mut self, (forest, nodes, counts): (Forest, Vec<u32>, StackCounts)) {
         self.counts.stacks = counts;
         let parent = |parent: u32| (parent != forest::NONE).then_some(parent as i32);
-        let frames = forest.frames.iter().map(forest::Frame::at);
+        let guest = forest.frames.iter().any(forest::Frame::is_guest).then(|| self.recorder.intern_dso("[guest]", None, "none"));
+        let frames = forest.frames.iter().map(|frame| frame.at(guest));
         let ids = self.recorder.adopt_stacks(frames, forest.nodes.iter().map(|node| (parent(node.parent), node.frame as i32)));
         let stack = |slot: Option<i32>| ids.get(*nodes.get(slot? as usize)? as usize).copied();
         let tables = &mut self.recorder.tables;

@@ -4,14 +4,12 @@ use super::batch::StackCounts;
 use super::container::Container;
 use super::order::Walk;
 use super::rates::percent;
-use super::records::{End, KERNEL_TYPE_LAST, USER_TYPE_START};
+use super::records::{self, End, KERNEL_TYPE_LAST, SIMPLEPERF_TYPES, USER_TYPE_START};
 use super::throttle::Throttle;
 use crate::ingest::{Recorder, Severity};
 
 /// The recording tool's record types that are known (BPF_METADATA).
 const USER_TYPE_LAST: u32 = 84;
-/// Types of simpleperf begin here.
-const SIMPLEPERF_TYPES: std::ops::RangeInclusive<u32> = 32_768..=32_777;
 
 /// What becomes diagnostics at the end.
 #[derive(Debug, Default)]
@@ -74,6 +72,11 @@ pub(super) fn report_walk(container: &Container<'_>, walk: &Walk, recorder: &mut
     for (kind, count) in walk.by_type.iter().filter(|(kind, _)| !known(**kind)) {
         let message = format!("records of type {kind}, which this version does not know");
         recorder.skip_many(&format!("perf_unknown_type_{kind}"), Severity::Info, *count, &message, "they were passed over", "");
+    }
+    if let Some(count) = walk.by_type.get(&records::AUXTRACE) {
+        let message = "pieces of a hardware trace (intel_pt, SPE, CoreSight)";
+        let advice = "they were passed over; `perf inject --itrace` turns them into samples";
+        recorder.skip_many("perf_hardware_trace", Severity::Info, *count, message, advice, "");
     }
     let place = format!("record={}", walk.records);
     if let Some(error) = &walk.inflate_error {

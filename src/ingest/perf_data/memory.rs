@@ -84,6 +84,7 @@ impl Import<'_, '_> {
     }
 
     fn map_user(&mut self, mmap: Mmap, time: Option<i64>) {
+        let mmap = if mmap.executable && is_anonymous(&mmap.path) { self.moved_code(mmap) } else { mmap };
         let is_anonymous = is_anonymous(&mmap.path);
         let (path, kind, origin) = if is_anonymous && mmap.executable {
             // Where JIT compilers describe their code (tools/perf/Documentation/jit-interface.txt).
@@ -106,6 +107,21 @@ impl Import<'_, '_> {
         }
         Arc::make_mut(&mut state.maps).insert(map);
         state.root = None;
+    }
+
+    /// Code moved to huge pages (mremap or copied, as iodlr and hugify do): executable anonymous memory in the place of a
+    /// file's code is still that file.
+    fn moved_code(&mut self, mmap: Mmap) -> Mmap {
+        let process = self.tasks.introduce(mmap.pid, self.recorder);
+        let old = self.tasks.state(process).and_then(|state| state.maps.find(mmap.start));
+        let Some(old) = old.filter(|old| old.origin == Origin::File && mmap.end <= old.end).cloned() else { return mmap };
+        let Some(dso) = self.recorder.tables.dsos.get(old.dso as usize) else { return mmap };
+        Mmap {
+            offset: old.relative(mmap.start),
+            path: dso.path.to_string(),
+            build_id: dso.build_id.as_ref().map(ToString::to_string),
+            ..mmap
+        }
     }
 
     fn push_mapping(&mut self, process_id: Option<i32>, map: &Map, ts_ns: Option<i64>) {

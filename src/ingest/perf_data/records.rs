@@ -26,6 +26,9 @@ pub const HEADER_FEATURE: u32 = 80;
 pub const COMPRESSED: u32 = 81;
 pub const COMPRESSED2: u32 = 83;
 
+/// simpleperf's own types. They can be larger than 64 KiB: `misc` is the upper half of their size.
+pub const SIMPLEPERF_TYPES: std::ops::RangeInclusive<u32> = 32_768..=32_777;
+
 /// `struct perf_event_header`: type, misc, size.
 pub const HEADER_BYTES: usize = 8;
 
@@ -87,11 +90,12 @@ impl<'a> Records<'a> {
     fn parse(&mut self, rest: &'a [u8]) -> Option<RawRecord<'a>> {
         let mut header = Bytes::new(rest, self.order);
         let (kind, misc, size) = (header.u32()?, header.u16()?, header.u16()?);
-        if usize::from(size) < HEADER_BYTES {
+        let size = if SIMPLEPERF_TYPES.contains(&kind) { usize::from(misc) << 16 | usize::from(size) } else { usize::from(size) };
+        if size < HEADER_BYTES {
             self.end = End::BadSize;
             return None;
         }
-        let whole = rest.get(..usize::from(size))?;
+        let whole = rest.get(..size)?;
         let body = whole.get(HEADER_BYTES..)?;
         let appendix = match kind {
             AUXTRACE => Bytes::new(body, self.order).u64(),
