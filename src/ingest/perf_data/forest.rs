@@ -30,8 +30,24 @@ impl Frame {
         }
     }
 
-    pub fn at(&self) -> FrameAt {
-        FrameAt { dso: self.dso, rel: Some(self.rel), function: self.function, is_kernel: self.is_kernel, ..FrameAt::default() }
+    /// An address of a guest: kept apart from the host's by a dso of its own.
+    fn guest(place: Place) -> Frame {
+        Frame { dso: Some(GUEST), rel: place.address as i64, function: None, is_kernel: false }
+    }
+
+    pub fn is_guest(&self) -> bool {
+        self.dso == Some(GUEST)
+    }
+
+    /// `guest`: the dso of guests' frames.
+    pub fn at(&self, guest: Option<i32>) -> FrameAt {
+        FrameAt {
+            dso: if self.is_guest() { guest } else { self.dso },
+            rel: Some(self.rel),
+            function: self.function,
+            is_kernel: self.is_kernel,
+            ..FrameAt::default()
+        }
     }
 }
 

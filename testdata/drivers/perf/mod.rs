@@ -49,7 +49,7 @@ pub fn stack(recorder: &Recorder, sample: usize) -> Vec<(String, u64)> {
         let frame = &tables.frames[node.frame_id as usize];
         let dso = frame.dso_id.map_or_else(String::new, |dso| tables.dsos[dso as usize].path.to_string());
         places.push((dso, frame.rel.unwrap_or_default() as u64));
-        at = node.parent_stack_id;
+        at = node.parent_stack_id.get();
     }
     places
 }

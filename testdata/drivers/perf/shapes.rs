@@ -155,7 +155,7 @@ fn simpleperf() -> Outcome {
     let head = Words::default().u32(32_769).u16((large >> 16) as u16).u16(large as u16);
     made.push(head.bytes(&vec![7; large - 8]).0);
     made.push(attr.sample(file::USER, Sample { ip: 0x40_0900, pid: 10, tid: 10, time: 30, period: 5, ..Sample::default() }));
-    let meta = "simpleperf_version\01.build.7848450\0event_type_info\0cpu-cycles,0,0\nsched:sched_switch,2,45\0";
+    let meta = "simpleperf_version\x001.build.7848450\0event_type_info\0cpu-cycles,0,0\nsched:sched_switch,2,45\0";
     made.feature(129, meta.as_bytes().to_vec()).feature(132, vec![0; 16]);
     let recorder = import_bytes(&made.bytes())?;
     same("samples", (samples(&recorder), losses(&recorder)), (3, vec![]))?;
