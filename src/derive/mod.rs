@@ -1,7 +1,8 @@
 //! TABLES -> TABLES, where SQL should not go: trees, intervals, order statistics.
 //!
-//! [`derive`] runs once all frames are symbolized. It chooses the target, gives waits their reasons, sums costs over
-//! stacks, finds symbol classes and sites, and fits trends; [`canonical::renumber`] then makes every id canonical.
+//! [`derive`] runs once all frames are symbolized. It chooses the target, makes every id canonical, gives waits their
+//! reasons, sums costs over stacks, finds symbol classes and sites, and fits trends. What a stack inherits from its
+//! callers is found for all stacks in one pass (`nodes.rs`), since parents come before their children.
 
 mod bench;
 pub mod canonical;

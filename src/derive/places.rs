@@ -17,6 +17,8 @@
 
 use std::fmt::Write as _;
 
+use rustc_hash::FxHashMap;
+
 use super::classes::{Classes, Marks};
 use super::paths::path;
 use crate::tables::{Tables, Text};
@@ -84,6 +86,8 @@ pub struct Places<'a> {
     tables: &'a Tables,
     marks: &'a Marks,
     user: Vec<(u64, Text)>,
+    /// Per node the number of what it knows: most nodes know what their caller does.
+    of_node: Vec<u32>,
     known: Vec<Known>,
 }
 
@@ -92,10 +96,14 @@ impl<'a> Places<'a> {
         let user: Vec<(u64, Text)> = USER_CLASSES.iter().map(|name| (classes.bit(name), Text::from(*name))).collect();
         let of_user = user.iter().fold(0, |bits, (bit, _)| bits | bit);
         let (syscall, entry, fault) = (classes.bit("SYSCALL"), classes.bit("KENTRY"), classes.bit("FAULT"));
-        let mut known: Vec<Known> = Vec::with_capacity(tables.stacks.len());
+        let mut numbers: FxHashMap<Known, u32> = FxHashMap::from_iter([(NOTHING, 0)]);
+        let mut known = vec![NOTHING];
+        let mut of_node: Vec<u32> = Vec::with_capacity(tables.stacks.len());
         for row in &tables.stacks {
             // Parents come first.
-            let mut own = row.parent_stack_id.get().and_then(|parent| known.get(parent as usize)).copied().unwrap_or(NOTHING);
+            let above = row.parent_stack_id.get().and_then(|parent| of_node.get(parent as usize)).copied().unwrap_or(0);
+            let inherited = known.get(above as usize).copied().unwrap_or(NOTHING);
+            let mut own = inherited;
             if let Some(frame) = tables.frames.get(row.frame_id as usize) {
                 let (function, bits) = (frame.function_id.unwrap_or(-1), marks.of(frame.function_id));
                 let is_runtime = marks.is_runtime(frame.function_id);
@@ -115,9 +123,16 @@ impl<'a> Places<'a> {
                     own.class = function;
                 }
             }
-            known.push(own);
+            of_node.push(if own == inherited {
+                above
+            } else {
+                *numbers.entry(own).or_insert_with(|| {
+                    known.push(own);
+                    known.len() as u32 - 1
+                })
+            });
         }
-        Places { tables, marks, user, known }
+        Places { tables, marks, user, of_node, known }
     }
 
     fn name(&self, function: i32) -> Option<&'a Text> {
@@ -128,7 +143,7 @@ impl<'a> Places<'a> {
         let leaf = path(self.tables, stack).next();
         let named = leaf.and_then(|frame| frame.function_id);
         Key {
-            path: self.known.get(stack as usize).copied().unwrap_or(NOTHING),
+            path: self.of_node.get(stack as usize).and_then(|number| self.known.get(*number as usize)).copied().unwrap_or(NOTHING),
             leaf: named.unwrap_or(-1),
             leaf_is_kernel: leaf.is_some_and(|frame| frame.is_kernel),
             leaf_dso: leaf.filter(|_| named.is_none()).and_then(|frame| frame.dso_id).unwrap_or(-1),

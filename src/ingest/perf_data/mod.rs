@@ -4,13 +4,16 @@
 //! container   header, attrs, feature sections; in pipe mode the records that stand for them
 //! records     one record after the other, as they lie in the file
 //! order       the same by time within rounds, compressed ones expanded
-//! import      record -> rows: tasks (who), memory and maps (where), sample and stacks (what), sched and waits, payload (other
-//!             tracepoints), groups (counters read with a sample), unwind
+//! import      record -> rows: tasks (who), memory and maps (where), sample (what), sched and waits, payload (other
+//!             tracepoints), groups (counters read with a sample)
+//! batch       the stacks of samples, on all threads beside import: stacks (the places of a chain), unwind, forest (places ->
+//!             nodes)
 //! finish      what the file says as a whole: artifact, execution; losses, rates (what could not be used, or is in doubt)
 //! ```
 //!
 //! The file is walked once. Of each record an index entry is kept until its turn comes; then it is decoded from the
-//! mapped bytes, and only interned stacks and the rows are kept. linux-perf-data gives the names of features and record
+//! mapped bytes, and only interned stacks and the rows are kept. Until all stacks are made, a row's stack is the number of
+//! a slot ([`import::Import::finish_stacks`]). linux-perf-data gives the names of features and record
 //! types; its reader is not used, because it gives up files that can be read (a feature outside the file, attrs of
 //! unknown types, several events without identifiers) and takes several times as long.
 //!
@@ -70,7 +73,7 @@ pub use container::sniff;
 pub const FORMAT: Format = Format {
     name: "perf.data",
     tool: "perf",
-    doc: "samples, stacks and scheduler events; file or pipe mode, also compressed (perf record -z)",
+    doc: "samples, stacks, scheduler and other tracepoints; file or pipe mode, also compressed (perf record -z)",
     record: "perf record -F 997 -e cpu-clock --call-graph fp -o perf.data -- PROGRAM",
     sniff,
     read,
