@@ -120,14 +120,20 @@ fn cpu_rows(tables: &Tables, places: &Places<'_>, shares: &Shares) -> Vec<Row> {
         let sum = by_key.entry(places.key(cost.stack_id)).or_default();
         add(sum, (cost.self_weight, cost.self_count, doubts.weigh(Some(cost.stack_id), cost.self_weight)));
     }
-    let mut sums: BTreeMap<Place, Sum> = BTreeMap::new();
+    // Functions of one name (in several files, or clones) are one place: that is how its anchor finds it.
+    let mut sums: Sums<Place> = Sums::new();
     for (key, sum) in by_key {
-        add(sums.entry(places.place(key)).or_default(), sum);
+        let mut place = places.place(key);
+        let function = place.site_function.take();
+        let (all, first) = sums.entry(place).or_insert((Sum::default(), function));
+        *first = function.min(*first);
+        add(all, sum);
     }
+    let sums = sums.into_iter().map(|(place, (sum, site_function))| (Place { site_function, ..place }, sum));
     let whole = event.target_weight;
     let n_eff = event.n_eff.unwrap_or(event.target_n as f64);
     let base = format!("{}#sum=samples.weight&event={}", encode(&artifact.path), encode(&event.name));
-    let (large, small): (Vec<_>, Vec<_>) = sums.into_iter().partition(|(_, sum)| sum.0 as f64 >= SMALL_SHARE * whole as f64);
+    let (large, small): (Vec<_>, Vec<_>) = sums.partition(|(_, sum)| sum.0 as f64 >= SMALL_SHARE * whole as f64);
     let mut rows: Vec<Row> = large
         .into_iter()
         .map(|(place, (weight, n, in_doubt))| {
@@ -161,6 +167,9 @@ fn cpu_rows(tables: &Tables, places: &Places<'_>, shares: &Shares) -> Vec<Row> {
 
 /// Weight, number, and the weight in doubt.
 type Sum = (i64, i64, i64);
+
+/// Sums by place, and the first function that the place's name stands for.
+type Sums<K> = BTreeMap<K, (Sum, Option<i32>)>;
 
 fn add(sum: &mut Sum, more: Sum) {
     *sum = (sum.0.saturating_add(more.0), sum.1.saturating_add(more.1), sum.2.saturating_add(more.2));
@@ -216,27 +225,32 @@ fn wait_rows(tables: &Tables, shares: &Shares) -> Vec<Row> {
         None => true,
     };
     let doubts = Doubts::new(tables, artifact);
-    let mut by_reason: FxHashMap<(&str, Option<i32>), Sum> = FxHashMap::default();
+    let mut by_site: FxHashMap<(&str, Option<i32>), Sum> = FxHashMap::default();
     for wait in tables.waits.iter().filter(|wait| wait.artifact_id == artifact_id && wait.reason.as_ref() != "preempted") {
         if is_target(wait.thread_id) && wait.reason.as_ref() != "join" {
             let site = wait.stack_id.and_then(|stack| site_of(tables, stack));
-            let sum = by_reason.entry((wait.reason.as_ref(), site)).or_default();
+            let sum = by_site.entry((wait.reason.as_ref(), site)).or_default();
             add(sum, (wait.dur_ns, 1, doubts.weigh(wait.stack_id, wait.dur_ns)));
         }
     }
-    let sums: BTreeMap<(&str, Option<i32>), Sum> = by_reason.into_iter().collect();
-    let total: i64 = sums.values().map(|sum| sum.0).fold(0, i64::saturating_add);
+    let mut sums: Sums<(&str, Option<&Text>)> = Sums::new();
+    for ((reason, site), sum) in by_site {
+        let name = site.and_then(|id| tables.functions.get(id as usize)).map(|row| &row.name);
+        let (all, first) = sums.entry((reason, name)).or_insert((Sum::default(), site));
+        *first = site.min(*first);
+        add(all, sum);
+    }
+    let total: i64 = sums.values().map(|(sum, _)| sum.0).fold(0, i64::saturating_add);
     let whole = shares.worker_window_ns.filter(|_| shares.waits_from.is_some()).unwrap_or(total);
     let base = format!("{}#sum=waits.dur_ns", encode(&artifact.path));
     let mut rows = Vec::new();
-    for ((reason, site), (weight, n, in_doubt)) in sums {
+    for ((reason, site_name), ((weight, n, in_doubt), site)) in sums {
         let value = share(weight, whole);
         if value < SMALL_SHARE {
             continue;
         }
-        let site_name = site.and_then(|id| tables.functions.get(id as usize)).map(|row| row.name.clone());
         let mut anchor = format!("{base}&reason={}", encode(reason));
-        if let Some(name) = &site_name {
+        if let Some(name) = site_name {
             anchor = format!("{anchor}&site={}", encode(name));
         }
         let what = format!("waiting: {reason}");
@@ -276,16 +290,17 @@ fn memory_rows(tables: &Tables, places: &Places<'_>) -> Vec<Row> {
     let Some(artifact) = tables.artifacts.get(artifact_id as usize) else { return Vec::new() };
     let mut rows = Vec::new();
     for (metric, column) in [("peak heap", "peak_bytes"), ("leaked heap", "leaked_bytes")] {
-        let mut sums: BTreeMap<(Option<Text>, Option<i32>), i64> = BTreeMap::new();
+        let mut sums: BTreeMap<Option<Text>, (i64, Option<i32>)> = BTreeMap::new();
         for row in tables.allocations.iter().filter(|row| row.artifact_id == artifact_id) {
             let place = row.stack_id.map(|stack| places.of(stack));
-            let key = place.map_or((None, None), |place| (place.site, place.site_function));
-            let sum = sums.entry(key).or_default();
+            let (site, function) = place.map_or((None, None), |place| (place.site, place.site_function));
+            let (sum, first) = sums.entry(site).or_insert((0, function));
+            *first = function.min(*first);
             *sum = sum.saturating_add(if column == "peak_bytes" { row.peak_bytes } else { row.leaked_bytes });
         }
-        let whole: i64 = sums.values().fold(0, |sum, value| sum.saturating_add(*value));
+        let whole: i64 = sums.values().fold(0, |sum, (value, _)| sum.saturating_add(*value));
         let base = format!("{}#sum=allocations.{column}", encode(&artifact.path));
-        for ((site, function_id), weight) in sums {
+        for (site, (weight, function_id)) in sums {
             if share(weight, whole) < 0.1 {
                 continue;
             }
