@@ -77,8 +77,14 @@ fn functions(tables: &mut Tables) {
 }
 
 fn frames(tables: &mut Tables) {
-    let key = |row: &Frame| (row.dso_id, row.rel, row.inline_depth, row.function_id, row.line, row.is_kernel, row.symbol_rel);
-    let order = sort_rows(&mut tables.frames, |a, b| key(a).cmp(&key(b)));
+    // Almost all frames differ in the first two, which are sorted without touching the rows.
+    let rest = |at: usize| tables.frames.get(at).map(|row| (row.inline_depth, row.function_id, row.line, row.is_kernel, row.symbol_rel));
+    let mut keys: Vec<(Option<i32>, Option<i64>, usize)> =
+        tables.frames.iter().enumerate().map(|(at, row)| (row.dso_id, row.rel, at)).collect();
+    keys.par_sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| rest(a.2).cmp(&rest(b.2))));
+    let sorted: Vec<usize> = keys.into_iter().map(|(_, _, at)| at).collect();
+    tables.frames = sorted.iter().filter_map(|at| tables.frames.get(*at).cloned()).collect();
+    let order = Order::new(&sorted);
     for (id, row) in tables.frames.iter_mut().enumerate() {
         row.frame_id = id as i32;
     }

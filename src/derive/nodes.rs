@@ -4,7 +4,7 @@
 //! what is asked of them.
 
 use super::classes::Marks;
-use crate::tables::Tables;
+use crate::tables::{Frame, Tables};
 
 /// No node.
 const NONE: u32 = u32::MAX;
@@ -36,6 +36,17 @@ pub struct Outermost {
     pub site: Option<i32>,
 }
 
+/// A frame, as far as its nodes need it.
+#[derive(Debug, Clone, Copy)]
+struct Brief {
+    function: i32,
+    is_kernel: bool,
+    is_inlined: bool,
+    is_runtime: bool,
+}
+
+const NAMELESS: Brief = Brief { function: -1, is_kernel: false, is_inlined: false, is_runtime: false };
+
 fn some(id: i32) -> Option<i32> {
     (id >= 0).then_some(id)
 }
@@ -53,17 +64,23 @@ impl Nodes {
             is_inlined: Vec::with_capacity(count),
             is_kernel: Vec::with_capacity(count),
         };
+        // Stacks jump about in the frames: what is asked of them should fit into a cache.
+        let brief = |frame: &Frame| Brief {
+            function: frame.function_id.unwrap_or(-1),
+            is_kernel: frame.is_kernel,
+            is_inlined: frame.is_inlined,
+            is_runtime: marks.is_runtime(frame.function_id),
+        };
+        let frames: Vec<Brief> = tables.frames.iter().map(brief).collect();
         for (at, row) in tables.stacks.iter().enumerate() {
-            let frame = tables.frames.get(row.frame_id as usize);
-            let function = frame.and_then(|frame| frame.function_id);
-            let is_kernel = frame.is_some_and(|frame| frame.is_kernel);
+            let frame = frames.get(row.frame_id as usize).copied().unwrap_or(NAMELESS);
+            let (function, is_kernel, is_runtime) = (some(frame.function), frame.is_kernel, frame.is_runtime);
             // A parent that does not come first is none: such a table is not built by us, but must still be read.
             let parent = row.parent_stack_id.get().and_then(|id| usize::try_from(id).ok()).filter(|parent| *parent < at);
             let above = parent.and_then(|parent| nodes.bits.get(parent)).copied().unwrap_or(0);
             let own = marks.of(function);
             let inherited = |list: &[u32]| parent.and_then(|parent| list.get(parent)).copied().unwrap_or(NONE);
             let adds = if own & !above != 0 { at as u32 } else { inherited(&nodes.adds) };
-            let is_runtime = marks.is_runtime(function);
             let site = match function {
                 Some(function) if !is_kernel && !is_runtime => function,
                 _ => parent.and_then(|parent| nodes.site.get(parent)).copied().unwrap_or(-1),
@@ -73,12 +90,12 @@ impl Nodes {
                 false => is_runtime,
             };
             nodes.parent.push(parent.map_or(NONE, |parent| parent as u32));
-            nodes.function.push(function.unwrap_or(-1));
+            nodes.function.push(frame.function);
             nodes.bits.push(above | own);
             nodes.adds.push(adds);
             nodes.site.push(site);
             nodes.in_runtime.push(in_runtime);
-            nodes.is_inlined.push(frame.is_some_and(|frame| frame.is_inlined));
+            nodes.is_inlined.push(frame.is_inlined);
             nodes.is_kernel.push(is_kernel);
         }
         nodes
