@@ -7,14 +7,14 @@
 //! leaked) from one heap recording; these have no time cost and follow. Rows that together stay under one per cent of
 //! their resource are summed into one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rustc_hash::FxHashMap;
 
-use crate::derive::classes::{Classes, Marks, site_of};
-use crate::derive::places::{Place, Places};
-use crate::error::Result;
-use crate::tables::{Artifact, Event, Evidence, Hotspot, Tables, Text};
+use crate::derive::classes::{Classes, Marks};
+use crate::derive::places::{Key, Place, Places};
+use crate::tables::{Artifact, Event, Evidence, Hotspot, StackSite, Tables, Text};
 use crate::wall::Shares;
 
 /// What stays as it is in a value of an anchor.
@@ -29,14 +29,12 @@ pub fn encode(value: &str) -> String {
 }
 
 /// Fills `hotspots` and their `evidence`.
-pub fn rank(tables: &mut Tables, shares: &Shares) -> Result<()> {
-    let classes = Classes::embedded()?;
-    let marks = classes.mark(tables);
+pub fn rank(tables: &mut Tables, shares: &Shares, classes: &Classes, marks: &Marks) {
     let mut rows = Vec::new();
     {
-        let places = Places::new(tables, &classes, &marks);
+        let places = Places::new(tables, classes, marks);
         rows.extend(cpu_rows(tables, &places, shares));
-        rows.extend(wait_rows(tables, &marks, shares));
+        rows.extend(wait_rows(tables, shares));
         rows.extend(memory_rows(tables, &places));
     }
     let wall = |row: &Row| row.hotspot.wall_share.unwrap_or(-1.0);
@@ -59,25 +57,34 @@ pub fn rank(tables: &mut Tables, shares: &Shares) -> Result<()> {
         }
         tables.hotspots.push(row.hotspot);
     }
-    Ok(())
+}
+
+/// The site of a stack, as `stack_sites` has it.
+fn site_of(tables: &Tables, stack: i32) -> Option<i32> {
+    let at = tables.stack_sites.binary_search_by_key(&stack, |row| row.stack_id).ok()?;
+    tables.stack_sites.get(at)?.site_function_id
 }
 
 /// Weight whose stacks may have lost the true caller: frame pointers through a libc leaf (rules.md finding 2).
 struct Doubts<'a> {
-    uncertain: BTreeSet<i32>,
+    sites: &'a [StackSite],
     artifact: &'a Artifact,
 }
 
 impl<'a> Doubts<'a> {
-    fn new(tables: &Tables, artifact: &'a Artifact) -> Doubts<'a> {
-        let uncertain = tables.stack_sites.iter().filter(|row| !row.caller_certain).map(|row| row.stack_id);
-        Doubts { uncertain: uncertain.collect(), artifact }
+    fn new(tables: &'a Tables, artifact: &'a Artifact) -> Doubts<'a> {
+        Doubts { sites: &tables.stack_sites, artifact }
+    }
+
+    fn is_certain(&self, stack: i32) -> bool {
+        let at = self.sites.binary_search_by_key(&stack, |row| row.stack_id);
+        at.ok().and_then(|at| self.sites.get(at)).is_none_or(|row| row.caller_certain)
     }
 
     /// `weight` if the caller on this stack is in doubt, else 0.
     fn weigh(&self, stack: Option<i32>, weight: i64) -> i64 {
         let by_frame_pointers = matches!(self.artifact.unwinding.as_deref(), Some("fp" | "bpf"));
-        if by_frame_pointers && stack.is_some_and(|stack| self.uncertain.contains(&stack)) { weight } else { 0 }
+        if by_frame_pointers && stack.is_some_and(|stack| !self.is_certain(stack)) { weight } else { 0 }
     }
 }
 
@@ -108,17 +115,25 @@ fn cpu_rows(tables: &Tables, places: &Places<'_>, shares: &Shares) -> Vec<Row> {
     let Some(event) = primary_cpu_event(tables) else { return Vec::new() };
     let Some(artifact) = tables.artifacts.get(event.artifact_id as usize) else { return Vec::new() };
     let doubts = Doubts::new(tables, artifact);
-    let mut sums: BTreeMap<Place, Sum> = BTreeMap::new();
+    let mut by_key: FxHashMap<Key, Sum> = FxHashMap::default();
     for cost in tables.stack_costs.iter().filter(|cost| cost.event_id == event.event_id) {
-        let sum = sums.entry(places.of(cost.stack_id)).or_default();
-        sum.0 = sum.0.saturating_add(cost.self_weight);
-        sum.1 += cost.self_count;
-        sum.2 = sum.2.saturating_add(doubts.weigh(Some(cost.stack_id), cost.self_weight));
+        let sum = by_key.entry(places.key(cost.stack_id)).or_default();
+        add(sum, (cost.self_weight, cost.self_count, doubts.weigh(Some(cost.stack_id), cost.self_weight)));
     }
+    // Functions of one name (in several files, or clones) are one place: that is how its anchor finds it.
+    let mut sums: Sums<Place> = Sums::new();
+    for (key, sum) in by_key {
+        let mut place = places.place(key);
+        let function = place.site_function.take();
+        let (all, first) = sums.entry(place).or_insert((Sum::default(), function));
+        *first = function.min(*first);
+        add(all, sum);
+    }
+    let sums = sums.into_iter().map(|(place, (sum, site_function))| (Place { site_function, ..place }, sum));
     let whole = event.target_weight;
     let n_eff = event.n_eff.unwrap_or(event.target_n as f64);
     let base = format!("{}#sum=samples.weight&event={}", encode(&artifact.path), encode(&event.name));
-    let (large, small): (Vec<_>, Vec<_>) = sums.into_iter().partition(|(_, sum)| sum.0 as f64 >= SMALL_SHARE * whole as f64);
+    let (large, small): (Vec<_>, Vec<_>) = sums.partition(|(_, sum)| sum.0 as f64 >= SMALL_SHARE * whole as f64);
     let mut rows: Vec<Row> = large
         .into_iter()
         .map(|(place, (weight, n, in_doubt))| {
@@ -152,6 +167,13 @@ fn cpu_rows(tables: &Tables, places: &Places<'_>, shares: &Shares) -> Vec<Row> {
 
 /// Weight, number, and the weight in doubt.
 type Sum = (i64, i64, i64);
+
+/// Sums by place, and the first function that the place's name stands for.
+type Sums<K> = BTreeMap<K, (Sum, Option<i32>)>;
+
+fn add(sum: &mut Sum, more: Sum) {
+    *sum = (sum.0.saturating_add(more.0), sum.1.saturating_add(more.1), sum.2.saturating_add(more.2));
+}
 
 /// One row for what is too small to be named: the table still sums to the whole.
 fn small_row(small: &[(Place, Sum)], whole: i64, event: &Event, base: &str) -> Row {
@@ -192,7 +214,7 @@ pub fn wilson_lower(share: f64, n: f64) -> f64 {
 }
 
 /// The waits the table speaks of: intervals with windows if there are any, else aggregated stacks.
-fn wait_rows(tables: &Tables, marks: &Marks, shares: &Shares) -> Vec<Row> {
+fn wait_rows(tables: &Tables, shares: &Shares) -> Vec<Row> {
     let Some(artifact_id) = shares.waits_from.or_else(|| tables.waits.iter().find(|wait| wait.is_aggregate).map(|wait| wait.artifact_id))
     else {
         return Vec::new();
@@ -203,28 +225,32 @@ fn wait_rows(tables: &Tables, marks: &Marks, shares: &Shares) -> Vec<Row> {
         None => true,
     };
     let doubts = Doubts::new(tables, artifact);
-    let mut sums: BTreeMap<(Text, Option<i32>), Sum> = BTreeMap::new();
+    let mut by_site: FxHashMap<(&str, Option<i32>), Sum> = FxHashMap::default();
     for wait in tables.waits.iter().filter(|wait| wait.artifact_id == artifact_id && wait.reason.as_ref() != "preempted") {
         if is_target(wait.thread_id) && wait.reason.as_ref() != "join" {
-            let site = wait.stack_id.and_then(|stack| site_of(tables, marks, stack));
-            let sum = sums.entry((wait.reason.clone(), site)).or_default();
-            sum.0 = sum.0.saturating_add(wait.dur_ns);
-            sum.1 += 1;
-            sum.2 = sum.2.saturating_add(doubts.weigh(wait.stack_id, wait.dur_ns));
+            let site = wait.stack_id.and_then(|stack| site_of(tables, stack));
+            let sum = by_site.entry((wait.reason.as_ref(), site)).or_default();
+            add(sum, (wait.dur_ns, 1, doubts.weigh(wait.stack_id, wait.dur_ns)));
         }
     }
-    let total: i64 = sums.values().map(|sum| sum.0).fold(0, i64::saturating_add);
+    let mut sums: Sums<(&str, Option<&Text>)> = Sums::new();
+    for ((reason, site), sum) in by_site {
+        let name = site.and_then(|id| tables.functions.get(id as usize)).map(|row| &row.name);
+        let (all, first) = sums.entry((reason, name)).or_insert((Sum::default(), site));
+        *first = site.min(*first);
+        add(all, sum);
+    }
+    let total: i64 = sums.values().map(|(sum, _)| sum.0).fold(0, i64::saturating_add);
     let whole = shares.worker_window_ns.filter(|_| shares.waits_from.is_some()).unwrap_or(total);
     let base = format!("{}#sum=waits.dur_ns", encode(&artifact.path));
     let mut rows = Vec::new();
-    for ((reason, site), (weight, n, in_doubt)) in sums {
+    for ((reason, site_name), ((weight, n, in_doubt), site)) in sums {
         let value = share(weight, whole);
         if value < SMALL_SHARE {
             continue;
         }
-        let site_name = site.and_then(|id| tables.functions.get(id as usize)).map(|row| row.name.clone());
-        let mut anchor = format!("{base}&reason={}", encode(&reason));
-        if let Some(name) = &site_name {
+        let mut anchor = format!("{base}&reason={}", encode(reason));
+        if let Some(name) = site_name {
             anchor = format!("{anchor}&site={}", encode(name));
         }
         let what = format!("waiting: {reason}");
@@ -239,7 +265,7 @@ fn wait_rows(tables: &Tables, marks: &Marks, shares: &Shares) -> Vec<Row> {
             whole,
             wall_share: if shares.waits_from.is_some() { Some(value) } else { shares.off_cpu.map(|off| off * value) },
             resource: "off-cpu".into(),
-            category: wait_category(&reason).into(),
+            category: wait_category(reason).into(),
             artifact_id,
             anchor: anchor.clone().into(),
             detail: format!("{n} waits, {:.3} s of {:.3} s{}", weight as f64 / 1e9, whole as f64 / 1e9, doubt(in_doubt, weight)).into(),
@@ -264,16 +290,17 @@ fn memory_rows(tables: &Tables, places: &Places<'_>) -> Vec<Row> {
     let Some(artifact) = tables.artifacts.get(artifact_id as usize) else { return Vec::new() };
     let mut rows = Vec::new();
     for (metric, column) in [("peak heap", "peak_bytes"), ("leaked heap", "leaked_bytes")] {
-        let mut sums: BTreeMap<(Option<Text>, Option<i32>), i64> = BTreeMap::new();
+        let mut sums: BTreeMap<Option<Text>, (i64, Option<i32>)> = BTreeMap::new();
         for row in tables.allocations.iter().filter(|row| row.artifact_id == artifact_id) {
             let place = row.stack_id.map(|stack| places.of(stack));
-            let key = place.map_or((None, None), |place| (place.site, place.site_function));
-            let sum = sums.entry(key).or_default();
+            let (site, function) = place.map_or((None, None), |place| (place.site, place.site_function));
+            let (sum, first) = sums.entry(site).or_insert((0, function));
+            *first = function.min(*first);
             *sum = sum.saturating_add(if column == "peak_bytes" { row.peak_bytes } else { row.leaked_bytes });
         }
-        let whole: i64 = sums.values().fold(0, |sum, value| sum.saturating_add(*value));
+        let whole: i64 = sums.values().fold(0, |sum, (value, _)| sum.saturating_add(*value));
         let base = format!("{}#sum=allocations.{column}", encode(&artifact.path));
-        for ((site, function_id), weight) in sums {
+        for (site, (weight, function_id)) in sums {
             if share(weight, whole) < 0.1 {
                 continue;
             }

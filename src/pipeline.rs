@@ -15,11 +15,12 @@ use crate::{hotspots, symbolize};
 
 /// Reads, names, derives, judges and ranks. Fails where no input could be read at all.
 pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
-    let mut stages = Stages::default();
+    let mut stages = Stages::new(request.watch.clone());
     let inputs = Inputs::find(&request.paths)?;
     let library = Library::open(&roots(request, &inputs));
     stages.end("open");
-    let recorders = ingest::read_all(&inputs, &library, &ImportOptions { keep_tracepoints: request.keep_tracepoints });
+    let recorders =
+        ingest::read_all(&inputs, &library, &ImportOptions { keep_tracepoints: request.keep_tracepoints, ..ImportOptions::default() });
     if !recorders.iter().any(|recorder| matches!(recorder.artifact.status.as_ref(), "complete" | "partial" | "truncated")) {
         let why: Vec<String> =
             recorders.iter().flat_map(|recorder| recorder.tables.diagnostics.iter()).take(3).map(|row| row.message.to_string()).collect();
@@ -38,12 +39,12 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     stages.end("merge");
     symbolize::symbolize(&mut tables, &library);
     stages.end("symbolize");
-    let target = derive::derive(&mut tables, &TargetChoice { comm: request.comm.clone(), pid: request.pid })?;
+    let derived = derive::derive(&mut tables, &TargetChoice { comm: request.comm.clone(), pid: request.pid })?;
     stages.end("derive");
     let judgement = rules::judge(&mut tables, &rule_options(request))?;
     stages.end("rules");
     let shares = Shares::measure(&tables);
-    hotspots::rank(&mut tables, &shares)?;
+    hotspots::rank(&mut tables, &shares, &derived.classes, &derived.marks);
     stages.end("hotspots");
     let wall_line = match wall::line(&tables, &shares) {
         wall::Line::Unknown(reason) => WallLine::Unknown { reason },
@@ -59,6 +60,7 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
         .iter()
         .map(|cost| Stage { name: cost.name.to_owned(), wall_ms: cost.wall_ms, cpu_ms: cost.cpu_ms, peak_bytes: cost.peak_bytes })
         .collect();
+    let target = derived.target;
     let named = if target.name.is_empty() { "unknown".to_owned() } else { target.name };
     Ok(Run {
         tables,

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::stages::Watch;
+
 /// One analysis.
 #[derive(Debug, Clone, Default)]
 pub struct AnalyzeRequest {
@@ -29,6 +31,8 @@ pub struct AnalyzeRequest {
     pub lineage: Lineage,
     /// Keep scheduler, syscall, lock and block tracepoints among the samples too.
     pub keep_tracepoints: bool,
+    /// Told which stage runs.
+    pub watch: Watch,
 }
 
 /// What two slots must differ in besides mechanism, root artifact and probe.

@@ -5,6 +5,7 @@ Shares no code with Tripod: reads the Parquet with polars and the other tools' t
 """
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 
@@ -51,6 +52,26 @@ def kernel_text():
     return None
 
 
+def segments(dso):
+    """(file offset, size, address) of the loaded parts of a program, from its ELF program headers (64 bit, little endian)."""
+    for file in (scenario.parent / "symbols").glob(f"{dso}.zst"):
+        data = subprocess.run(["zstd", "-dcq", str(file)], capture_output=True, check=True).stdout
+        at, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+        headers = [struct.unpack_from("<IIQQQQ", data, at + size * index) for index in range(count)]
+        return [(offset, length, address) for kind, _, offset, address, _, length in headers if kind == 1]
+    return []
+
+
+def address(dso, offset):
+    """Where an offset in the file is loaded: what perf script's addresses count from, and what our tables have."""
+    if dso not in loaded:
+        loaded[dso] = segments(dso)
+    return next((start + offset - begin for begin, length, start in loaded[dso] if begin <= offset < begin + length), offset)
+
+
+loaded = {}
+
+
 def check_events(stem, path):
     events = table("events").filter(pl.col("artifact_id") == artifact(path))
     for row in tsv(truth / f"{stem}.events.tsv"):
@@ -83,7 +104,7 @@ def check_self(stem, path):
             elif kernel:
                 key = (dso, int(row["avma"], 16) - base) if base else (dso, None)
             else:
-                key = (dso, int(row["file_offset"], 16) if row["file_offset"] else None)
+                key = (dso, address(dso, int(row["file_offset"], 16)) if row["file_offset"] else None)
                 if row["symbol"] == "_init":
                     init[dso] = key
             theirs[key] = theirs.get(key, 0) + int(row["period"])

@@ -72,3 +72,29 @@ SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
     '@user_ns+system_ns' AS part_anchor, '@wall_ns' AS whole_anchor
 FROM executions AS e
 WHERE e.system_ns IS NOT NULL AND e.user_ns IS NOT NULL
+--
+-- slot: D
+-- alternate: benchmark of the function
+-- mechanism: M9
+-- probe: clock
+-- metric: benchmark_share unit=share reject=0.02 support=0.10 saturate=0.50 scale=linear interval=given min_n=5 basis=time source=house:"as slot A; rules.md R01 D"
+-- normalizer: wall time of the bare run, the calls scaled by the declared work
+-- needs: benchmark_stats where function IS NOT NULL
+-- evidence: as many calls of it alone take {percent} of the wall time
+-- record: hyperfine -N --runs 10 -L function NAME -L n CALLS --export-json function.json './bench {function} {n}' (a program that calls NAME as often as the recorded run did)
+WITH named AS (
+    SELECT name AS name, MIN(function_id) AS function_id FROM functions GROUP BY name
+)
+SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(f.function_id AS BIGINT) AS site_id, 'benchmark_share' AS metric,
+    s.median_ns AS part, b.wall_ns AS whole, s.n AS n,
+    CASE WHEN b.work > 0 AND s.work > 0 THEN b.work ELSE CAST(1 AS BIGINT) END AS scale_up,
+    CASE WHEN b.work > 0 AND s.work > 0 THEN s.work ELSE CAST(1 AS BIGINT) END AS scale_down,
+    CAST(s.lo_ns AS DOUBLE) / CAST(b.wall_ns AS DOUBLE) * CASE WHEN b.work > 0 AND s.work > 0 THEN CAST(b.work AS DOUBLE) / CAST(s.work AS DOUBLE)
+        ELSE CAST(1 AS DOUBLE) END AS lo,
+    CAST(s.hi_ns AS DOUBLE) / CAST(b.wall_ns AS DOUBLE) * CASE WHEN b.work > 0 AND s.work > 0 THEN CAST(b.work AS DOUBLE) / CAST(s.work AS DOUBLE)
+        ELSE CAST(1 AS DOUBLE) END AS hi,
+    CAST(1 AS BIGINT) AS certain, 'rows=benchmarks.wall_ns&function=@site' AS part_anchor, '@wall_ns' AS whole_anchor,
+    CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
+FROM benchmark_stats AS s
+JOIN named AS f ON s.function = f.name
+CROSS JOIN bare AS b

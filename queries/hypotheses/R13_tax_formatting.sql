@@ -79,18 +79,16 @@ FROM calls AS c
 LEFT JOIN formatting AS f ON c.artifact_id = f.artifact_id
 --
 -- slot: C
--- alternate: the same work with the sink switched off
+-- alternate: the same work with the log level off or the sink null
 -- mechanism: M9
 -- probe: clock
 -- metric: saved_share unit=share reject=0.0 support=0.05 saturate=0.50 scale=linear interval=given min_n=5 basis=time source=house:"5 % faster with an interval that excludes 0; rules.md R13 C"
--- needs: benchmark_stats where variant = 'quiet'
+-- needs: bench_partners where variant IN ('quiet', 'silent', 'nolog', 'no-log', 'log-off', 'off', 'null', 'devnull', 'sink-null')
 -- evidence: {percent} of the wall time goes away when nothing is logged
 -- record: hyperfine -N --runs 10 -L variant loud,quiet --export-json bench.json 'PROGRAM {variant}'
-WITH quiet AS (
-    SELECT artifact_id AS artifact_id, median_ns AS median_ns, lo_ns AS lo_ns, hi_ns AS hi_ns, n AS n FROM benchmark_stats WHERE variant = 'quiet'
-)
-SELECT q.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric,
-    s.median_ns - q.median_ns AS part, s.median_ns AS whole, q.n AS n,
-    CAST(s.lo_ns - q.hi_ns AS DOUBLE) / CAST(s.median_ns AS DOUBLE) AS lo, CAST(s.hi_ns - q.lo_ns AS DOUBLE) / CAST(s.median_ns AS DOUBLE) AS hi
-FROM quiet AS q
-JOIN bench_base AS s ON q.artifact_id = s.artifact_id
+SELECT p.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric,
+    p.base_ns - p.median_ns AS part, p.base_ns AS whole, p.n AS n,
+    CAST(p.base_lo_ns - p.hi_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS lo, CAST(p.base_hi_ns - p.lo_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS hi,
+    'rows=benchmarks.wall_ns&variant=' || p.shown AS part_anchor, 'rows=benchmarks.wall_ns&variant=' || p.base_variant AS whole_anchor
+FROM bench_partners AS p
+WHERE p.variant IN ('quiet', 'silent', 'nolog', 'no-log', 'log-off', 'off', 'null', 'devnull', 'sink-null')

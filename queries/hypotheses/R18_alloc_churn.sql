@@ -85,3 +85,16 @@ SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
     e.minor_faults AS n, '@minor_faults' AS part_anchor, '@user_ns+system_ns' AS whole_anchor
 FROM executions AS e
 WHERE e.minor_faults IS NOT NULL AND e.user_ns IS NOT NULL AND e.system_ns IS NOT NULL
+-- alternate: the same work with buffers reused or another allocator
+-- mechanism: M9
+-- probe: clock
+-- metric: saved_share unit=share reject=0.0 support=0.05 saturate=0.50 scale=linear interval=given min_n=5 basis=time source=house:"5 % faster with an interval that excludes 0; rules.md R18 C"
+-- needs: bench_partners where variant IN ('reused', 'reuse', 'preallocated', 'pooled', 'arena', 'jemalloc', 'mimalloc', 'tcmalloc')
+-- evidence: {percent} of the wall time goes away when memory is reused, or another allocator is used
+-- record: hyperfine -N --runs 10 -L variant churn,reused --export-json bench.json 'PROGRAM {variant}'
+SELECT p.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric,
+    p.base_ns - p.median_ns AS part, p.base_ns AS whole, p.n AS n,
+    CAST(p.base_lo_ns - p.hi_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS lo, CAST(p.base_hi_ns - p.lo_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS hi,
+    'rows=benchmarks.wall_ns&variant=' || p.shown AS part_anchor, 'rows=benchmarks.wall_ns&variant=' || p.base_variant AS whole_anchor
+FROM bench_partners AS p
+WHERE p.variant IN ('reused', 'reuse', 'preallocated', 'pooled', 'arena', 'jemalloc', 'mimalloc', 'tcmalloc')

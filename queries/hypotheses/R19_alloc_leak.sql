@@ -79,6 +79,7 @@ WHERE t.metric = 'rss_bytes'
 -- normalizer: largest resident set of the bare run, bytes scaled by the declared work
 -- needs: syscall_events where name IN ('brk', 'mmap') AND result IS NOT NULL
 -- needs: artifacts where syscall_filter IS NULL OR syscall_filter LIKE '%brk%'
+-- needs: artifacts where tool = 'strace'
 -- evidence: {mapped_share.part} bytes net came from brk and anonymous mmap; {returned_share.part} munmap for {returned_share.whole} brk and mmap calls
 -- record: strace -f -ttt -e trace=brk,mmap,munmap,mremap,madvise -o mem.strace {argv}
 WITH heap AS (

@@ -18,8 +18,9 @@
 -- probe: ptrace_stop
 -- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
 -- metric: bytes_per_call unit=bytes reject=4096 support=512 saturate=32 scale=log10 interval=complete min_n=20 basis=count source=house:"4 KiB page, 8 KiB stdio buffer; rules.md R25"
--- normalizer: wall time of the bare run
+-- normalizer: wall time of the bare run, or what the descriptors are (pipes and sockets do not count; each write is answered by a switch)
 -- needs: syscalls
+-- needs: artifacts where tool = 'strace'
 -- with: syscall_events where name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2') AND length IS NOT NULL
 -- evidence: {calls_per_second.part} write calls, {calls_per_second.value} per second of the bare run, {bytes_per_call.value} bytes each
 -- record: strace -f -c -o strace-c.txt -- {argv}; strace -k -f -ttt -T -e trace=write,pwrite64,writev,fsync,fdatasync,futex,clock_nanosleep -o calls.strace -- {argv}
@@ -32,10 +33,25 @@ family AS (
     GROUP BY artifact_id
 ),
 logged AS (
-    SELECT artifact_id AS artifact_id, CAST(SUM(length) AS BIGINT) AS bytes, CAST(COUNT(line_no) AS BIGINT) AS calls FROM syscall_events
+    SELECT artifact_id AS artifact_id, CAST(SUM(length) AS BIGINT) AS bytes, CAST(COUNT(line_no) AS BIGINT) AS calls,
+        CAST(SUM(CASE WHEN fd_kind IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS unknown
+    FROM syscall_events
     WHERE name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2') AND length IS NOT NULL
         AND COALESCE(fd_kind, 'unknown') NOT IN ('pipe', 'socket', 'eventfd', 'tty')
     GROUP BY artifact_id
+),
+answered AS (
+    SELECT MAX(CAST(f.calls AS DOUBLE) * CAST(d.work_up AS DOUBLE) / CAST(d.work_down AS DOUBLE)) AS calls
+    FROM family AS f
+    JOIN admitted AS d ON f.artifact_id = d.artifact_id
+),
+sized AS (
+    SELECT l.artifact_id AS artifact_id, l.bytes AS bytes, l.calls AS calls,
+        CASE WHEN l.unknown * 2 > l.calls AND CAST(b.voluntary_switches AS DOUBLE) * CAST(2 AS DOUBLE) >= w.calls THEN CAST(NULL AS BIGINT)
+            ELSE l.calls END AS trusted_calls
+    FROM logged AS l
+    CROSS JOIN answered AS w
+    CROSS JOIN bare AS b
 ),
 sites AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(calls) AS BIGINT) AS calls FROM call_sites WHERE class = 'WRITE_PATH' GROUP BY artifact_id
@@ -50,10 +66,10 @@ LEFT JOIN family AS f ON c.artifact_id = f.artifact_id
 CROSS JOIN bare AS b
 UNION ALL
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric,
-    l.bytes AS part, l.calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
+    l.bytes AS part, l.trusted_calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
     CAST(NULL AS BIGINT) AS certain, 'sum=syscall_events.length&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor,
     'sum=syscall_events.calls&name=write,pwrite64,writev,pwritev,pwritev2' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
-FROM logged AS l
+FROM sized AS l
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
     s.calls AS part, t.calls AS whole, t.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
@@ -66,19 +82,30 @@ WHERE s.class = 'WRITE_PATH'
 -- probe: ptrace_stop
 -- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
 -- metric: bytes_per_call unit=bytes reject=4096 support=512 saturate=32 scale=log10 interval=complete min_n=20 basis=count source=house:"4 KiB page, 8 KiB stdio buffer; rules.md R25"
--- normalizer: wall time of the bare run
+-- normalizer: wall time of the bare run, or what the descriptors are (pipes and sockets do not count; each write is answered by a switch)
 -- needs: syscall_events
 -- needs: artifacts where syscall_filter IS NULL OR syscall_filter LIKE '%write%'
+-- needs: artifacts where tool = 'strace'
 -- evidence: {calls_per_second.part} write calls, {calls_per_second.value} per second of the bare run, {bytes_per_call.value} bytes each
 -- record: strace -k -f -ttt -T -e trace=write,pwrite64,writev,fsync,fdatasync,futex,clock_nanosleep -o calls.strace -- {argv}
 WITH covered AS (
     SELECT DISTINCT artifact_id AS artifact_id FROM syscall_events
 ),
 logged AS (
-    SELECT artifact_id AS artifact_id, CAST(SUM(length) AS BIGINT) AS bytes, CAST(COUNT(line_no) AS BIGINT) AS calls FROM syscall_events
+    SELECT artifact_id AS artifact_id, CAST(SUM(length) AS BIGINT) AS bytes, CAST(COUNT(line_no) AS BIGINT) AS calls,
+        CAST(SUM(CASE WHEN fd_kind IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS unknown
+    FROM syscall_events
     WHERE name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2') AND length IS NOT NULL
         AND COALESCE(fd_kind, 'unknown') NOT IN ('pipe', 'socket', 'eventfd', 'tty')
     GROUP BY artifact_id
+),
+sized AS (
+    SELECT l.artifact_id AS artifact_id, l.bytes AS bytes, l.calls AS calls,
+        CASE WHEN l.unknown * 2 > l.calls AND CAST(b.voluntary_switches AS DOUBLE) * CAST(2 AS DOUBLE) * CAST(d.work_down AS DOUBLE)
+            >= CAST(l.calls AS DOUBLE) * CAST(d.work_up AS DOUBLE) THEN CAST(NULL AS BIGINT) ELSE l.calls END AS trusted_calls
+    FROM logged AS l
+    JOIN admitted AS d ON l.artifact_id = d.artifact_id
+    CROSS JOIN bare AS b
 ),
 sites AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(calls) AS BIGINT) AS calls FROM call_sites WHERE class = 'WRITE_PATH' GROUP BY artifact_id
@@ -93,10 +120,10 @@ LEFT JOIN logged AS l ON c.artifact_id = l.artifact_id
 CROSS JOIN bare AS b
 UNION ALL
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric,
-    l.bytes AS part, l.calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
+    l.bytes AS part, l.trusted_calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
     CAST(NULL AS BIGINT) AS certain, 'sum=syscall_events.length&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor,
     'sum=syscall_events.calls&name=write,pwrite64,writev,pwritev,pwritev2' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
-FROM logged AS l
+FROM sized AS l
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
     s.calls AS part, t.calls AS whole, t.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
@@ -130,6 +157,19 @@ JOIN class_costs AS k ON s.artifact_id = k.artifact_id AND s.class = k.class
 WHERE s.class = 'WRITE_PATH'
 --
 -- slot: C
+-- alternate: the same work through a buffer
+-- mechanism: M9
+-- probe: clock
+-- metric: saved_share unit=share reject=0.0 support=0.05 saturate=0.50 scale=linear interval=given min_n=5 basis=time source=house:"5 % faster with an interval that excludes 0; rules.md R25 C"
+-- needs: bench_partners where variant IN ('buffered', 'bufwriter', 'setvbuf', 'batched-writes')
+-- evidence: {percent} of the wall time goes away when the same bytes go through a buffer
+-- record: hyperfine -N --runs 10 -L variant unbuffered,buffered --export-json bench.json 'PROGRAM {variant}'
+SELECT p.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric,
+    p.base_ns - p.median_ns AS part, p.base_ns AS whole, p.n AS n,
+    CAST(p.base_lo_ns - p.hi_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS lo, CAST(p.base_hi_ns - p.lo_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS hi,
+    'rows=benchmarks.wall_ns&variant=' || p.shown AS part_anchor, 'rows=benchmarks.wall_ns&variant=' || p.base_variant AS whole_anchor
+FROM bench_partners AS p
+WHERE p.variant IN ('buffered', 'bufwriter', 'setvbuf', 'batched-writes')
 -- alternate: system share
 -- mechanism: M9
 -- probe: cputime
@@ -156,5 +196,5 @@ SELECT r.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
     'sum=benchmarks.system_ns' AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
 FROM benchmarks AS r
 CROSS JOIN bare AS b
-WHERE r.system_ns IS NOT NULL AND r.user_ns IS NOT NULL AND COALESCE(r.variant, b.variant, 'none') = COALESCE(b.variant, r.variant, 'none')
+WHERE r.system_ns IS NOT NULL AND r.user_ns IS NOT NULL AND r.function IS NULL AND COALESCE(r.variant, b.variant, 'none') = COALESCE(b.variant, r.variant, 'none')
 GROUP BY r.artifact_id

@@ -49,6 +49,7 @@ LEFT JOIN kernel_costs AS k ON c.artifact_id = k.artifact_id
 -- metric: calls_per_cpu_second unit=1/s reject=5000 support=100000 saturate=1000000 scale=log10 interval=given min_n=0 basis=count source=house:"rules.md R29; the interval is the spread of the bare runs' CPU time"
 -- normalizer: CPU time of the bare run, calls scaled by the declared work
 -- needs: syscalls
+-- needs: artifacts where tool = 'strace'
 -- evidence: {part} system calls, {value} per second of CPU time
 -- record: strace -f -c -o strace-c.txt -- {argv}
 WITH calls AS (

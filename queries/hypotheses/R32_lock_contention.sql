@@ -45,6 +45,7 @@ JOIN reasons AS w ON s.artifact_id = w.artifact_id
 -- metric: futex_wait_us unit=us reject=5 support=50 saturate=500 scale=log10 interval=complete min_n=1 basis=time source=house:"rules.md R32 B; a futex call that does not block takes about 1 us under strace"
 -- normalizer: the wall time of the bare run, or of the calls
 -- needs: syscalls where clock = 'wall'
+-- needs: artifacts where tool = 'strace'
 -- with: syscall_events where stack_id IS NOT NULL AND name = 'futex'
 -- evidence: {futex_calls_per_second.part} futex calls, {futex_calls_per_second.value} per second of the bare run, {futex_wait_us.value} us each
 -- record: strace -f -c -w -o strace-cw.txt -- {argv}
@@ -88,6 +89,7 @@ JOIN placed AS p ON s.artifact_id = p.artifact_id
 -- metric: futex_wait_us unit=us reject=5 support=50 saturate=500 scale=log10 interval=complete min_n=1 basis=time source=house:"rules.md R32 B; a futex call that does not block takes about 1 us under strace"
 -- normalizer: the wall time of the bare run, or of the calls
 -- needs: syscalls
+-- needs: artifacts where tool = 'strace'
 -- with: syscall_events where stack_id IS NOT NULL AND name = 'futex'
 -- evidence: {futex_calls_per_second.part} futex calls, {futex_calls_per_second.value} per second of the bare run, {futex_wait_us.value} us each
 -- record: strace -f -c -w -o strace-cw.txt -- {argv}

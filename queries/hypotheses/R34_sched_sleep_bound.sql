@@ -44,6 +44,7 @@ JOIN reasons AS w ON s.artifact_id = w.artifact_id
 -- metric: sleep_time_share unit=share reject=0.05 support=0.25 saturate=0.75 scale=linear interval=complete min_n=0 basis=time source=house:"rules.md R34 B"
 -- normalizer: the wall time of the traced run, per thread
 -- needs: syscalls where clock = 'wall'
+-- needs: artifacts where tool = 'strace'
 -- with: syscall_events where stack_id IS NOT NULL AND name IN ('nanosleep', 'clock_nanosleep')
 -- evidence: {n} sleep calls took {part_s} s; the traced run lasted {whole_s} s
 -- record: strace -f -c -w -o strace-cw.txt -- {argv}
@@ -114,6 +115,7 @@ JOIN placed AS p ON s.artifact_id = p.artifact_id
 -- metric: sleep_time_share unit=share reject=0.05 support=0.25 saturate=0.75 scale=linear interval=complete min_n=0 basis=count source=house:"rules.md R34 B"
 -- normalizer: the wall time of these calls (the seconds of this file are not wall time)
 -- needs: syscalls
+-- needs: artifacts where tool = 'strace'
 -- evidence: {n} sleep calls; how long they took is not in this file
 -- record: strace -f -c -w -o strace-cw.txt -- {argv}
 WITH covered AS (

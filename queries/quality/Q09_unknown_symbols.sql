@@ -10,9 +10,7 @@ WITH unnamed AS (
     SELECT c.artifact_id AS artifact_id, CAST(SUM(s.self_weight) AS BIGINT) AS weight
     FROM cpu_events AS c
     JOIN stack_costs AS s ON c.event_id = s.event_id
-    JOIN stacks AS k ON s.stack_id = k.stack_id
-    JOIN frames AS f ON k.frame_id = f.frame_id
-    WHERE f.function_id IS NULL
+    WHERE s.leaf_function_id IS NULL
     GROUP BY c.artifact_id
 )
 SELECT c.artifact_id AS artifact_id, COALESCE(u.weight, 0) AS part, c.weight AS whole

@@ -4,13 +4,11 @@ WITH sinks AS (
     SELECT DISTINCT stack_id AS stack_id FROM stack_classes WHERE class = 'IRQ_SINK' AND is_leaf
 ),
 leaves AS (
-    SELECT c.artifact_id AS artifact_id, f.function_id AS function_id, s.self_weight AS weight, s.self_count AS n, i.stack_id AS sink
+    SELECT c.artifact_id AS artifact_id, s.leaf_function_id AS function_id, s.self_weight AS weight, s.self_count AS n, i.stack_id AS sink
     FROM cpu_events AS c
     JOIN stack_costs AS s ON c.event_id = s.event_id
-    JOIN stacks AS k ON s.stack_id = k.stack_id
-    JOIN frames AS f ON k.frame_id = f.frame_id
     LEFT JOIN sinks AS i ON s.stack_id = i.stack_id
-    WHERE f.function_id IS NOT NULL
+    WHERE s.leaf_function_id IS NOT NULL
 )
 SELECT artifact_id AS artifact_id, function_id AS function_id, CAST(SUM(weight) AS BIGINT) AS weight, CAST(SUM(n) AS BIGINT) AS n
 FROM leaves

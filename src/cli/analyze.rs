@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
+use super::progress::Progress;
 use super::{Outcome, out};
 use crate::AnalyzeRequest;
 use crate::emit::{self, EmitOptions, Overwrite, Run, terminal, view};
 use crate::error::{Error, Result};
+use crate::ingest::{STDIN, STDIN_NAME};
 use crate::request::Lineage;
+use crate::stages::Watch;
 
 const HELP: &str = "Examples:
   tripod analyze testdata/scenarios/s1-unbuffered-writes
@@ -18,12 +21,12 @@ const HELP: &str = "Examples:
 
 /// Read recordings, rank hotspots, test hypotheses, write a run directory
 ///
-/// Every file is recognised by its content, never by its name; zstd and gzip around a file are undone. What cannot be
-/// read is counted and named, and the rest is analysed.
+/// Every file is recognized by its content, never by its name; zstd, gzip and xz around a file are undone. What cannot be
+/// read is counted and named, and the rest is analyzed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// Files and directories with recordings
+    /// Files and directories with recordings; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Run directory to write [default: ./tripod-out/<name of the input>]
@@ -51,10 +54,10 @@ pub struct Args {
     /// Names of the recorded kernel: a copy of its /proc/kallsyms
     #[arg(long, value_name = "FILE")]
     kallsyms: Option<PathBuf>,
-    /// Analyse the processes with this command name
+    /// Analyze the processes with this command name
     #[arg(long, value_name = "NAME")]
     comm: Option<String>,
-    /// Analyse the process with this id
+    /// Analyze the process with this id
     #[arg(long, value_name = "PID")]
     pid: Option<i32>,
     /// Test the hypotheses of this folder too; may be repeated
@@ -117,12 +120,15 @@ pub fn run(args: Args) -> Result<Outcome> {
     }
     let job = resolve(args)?;
     emit::check(&job.dir)?;
+    let progress = if job.quiet { None } else { Progress::start(&job.request.watch) };
     let run = crate::analyze(&job.request)?;
     something_was_read(&run)?;
-    let files = emit::render(&run, job.options)?;
+    let view = emit::View::new(&run);
+    let files = emit::render(&view, job.options)?;
     emit::write(&job.dir, &files, &run.tables, job.overwrite)?;
+    drop(progress);
     if !job.quiet {
-        out::print(terminal::render(&run, out::style(), Some(&job.dir), job.options.timings).as_bytes())?;
+        out::print(terminal::render(&view, out::style(), Some(&job.dir), job.options.timings).as_bytes())?;
     }
     let failed = job.fail_on.iter().any(|condition| holds(*condition, &run));
     Ok(if failed { Outcome::Failed } else { Outcome::Done })
@@ -171,6 +177,7 @@ fn resolve(args: Args) -> Result<Job> {
                 LineageArg::Probe => Lineage::Probe,
             },
             keep_tracepoints: args.keep_tracepoints,
+            watch: Watch::default(),
         },
         dir,
         overwrite: if args.force { Overwrite::AnyRun } else { Overwrite::SameRun },
@@ -195,9 +202,13 @@ fn default_dir(paths: &[PathBuf]) -> Result<PathBuf> {
     sorted.sort();
     sorted.dedup();
     let first = sorted.first().map_or(Path::new("."), |path| path.as_path());
-    // `.` and `..` have a name only once they are resolved.
-    let resolved = first.canonicalize().map_err(|source| Error::Io { path: first.to_path_buf(), source })?;
-    let name = resolved.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned());
+    let name = if first.as_os_str() == STDIN {
+        STDIN_NAME.to_owned()
+    } else {
+        // `.` and `..` have a name only once they are resolved.
+        let resolved = first.canonicalize().map_err(|source| Error::Io { path: first.to_path_buf(), source })?;
+        resolved.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
+    };
     let others = sorted.len() - 1;
     let name = if others > 0 { format!("{name}+{others}") } else { name };
     Ok(Path::new("tripod-out").join(name))

@@ -47,7 +47,9 @@ fn overview(view: &View<'_>) -> String {
         let site = entry
             .site()
             .map_or_else(String::new, |(site, agreed)| format!("  {}{}", escape::terminal(site, 60), if agreed { "" } else { "?" }));
-        let _ = writeln!(text, "{:<5} {:<28} {:<24}{site}", entry.row.hypothesis, escape::terminal(&entry.row.name, 28), entry.result());
+        let [id, name, result] =
+            [(&*entry.row.hypothesis, 12), (&*entry.row.name, 28), (&*entry.result(), 24)].map(|(cell, max)| escape::terminal(cell, max));
+        let _ = writeln!(text, "{id:<5} {name:<28} {result:<24}{site}");
     }
     text.push_str("\nName one of them to see its angles, thresholds and evidence, and what would change its label.\n");
     text
@@ -63,7 +65,9 @@ fn hypothesis(view: &View<'_>, subject: &str) -> Result<String> {
         return Err(Error::Request(format!("this run has no hypothesis {subject}; did you mean {near}?")));
     };
     let row = entry.row;
-    let mut text = format!("{} {}: {}\n", row.hypothesis, escape::plain(&row.name), entry.result());
+    let result = entry.result();
+    let result = escape::plain(&result);
+    let mut text = format!("{} {}: {result}\n", escape::plain(&row.hypothesis), escape::plain(&row.name));
     if let Some(doc) = entry.doc {
         let _ = writeln!(text, "\nClaim: {}", escape::plain(&doc.claim));
     }
@@ -71,14 +75,14 @@ fn hypothesis(view: &View<'_>, subject: &str) -> Result<String> {
         angle(&mut text, view, entry, slot);
     }
     let change = change::label_sentence(row.supports, row.rejects, row.not_measured);
-    let _ = writeln!(text, "\nResult | {}", entry.result());
+    let _ = writeln!(text, "\nResult | {result}");
     let _ = writeln!(text, "What would change the label: {change}.");
     rest(&mut text, entry);
     Ok(text)
 }
 
 fn angle(text: &mut String, view: &View<'_>, entry: &Entry<'_>, slot: &Slot<'_>) {
-    let _ = writeln!(text, "\nAngle {}: {}", slot.name, escape::plain(&slot.verdict_with_reason()));
+    let _ = writeln!(text, "\nAngle {}: {}", escape::plain(slot.name), escape::plain(&slot.verdict_with_reason()));
     for metric in &slot.metrics {
         metric_lines(text, view, metric);
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::{Outcome, out};
 use crate::emit::HypothesisDoc;
+use crate::emit::escape::plain;
 use crate::error::Result;
 
 const HELP: &str = "Examples:
@@ -29,11 +30,19 @@ fn list(catalogue: &[HypothesisDoc]) -> String {
     let mut text =
         String::from("Each hypothesis is tested from three angles; what fills an angle is the first alternate whose recording is there.\n");
     for doc in catalogue {
-        let _ = write!(text, "\n{} {} ({}, effort {} of 5)\n  {}\n", doc.id, doc.name, doc.category, doc.effort, doc.claim);
+        let _ = write!(
+            text,
+            "\n{} {} ({}, effort {} of 5)\n  {}\n",
+            plain(&doc.id),
+            plain(&doc.name),
+            plain(&doc.category),
+            doc.effort,
+            plain(&doc.claim)
+        );
         for slot in &doc.slots {
             let alternates: Vec<String> =
                 slot.alternates.iter().map(|alternate| format!("{} ({})", alternate.name, alternate.mechanism)).collect();
-            let _ = writeln!(text, "    {}: {}", slot.slot, alternates.join(", else "));
+            let _ = writeln!(text, "    {}: {}", slot.slot, plain(&alternates.join(", else ")));
         }
     }
     text

@@ -12,6 +12,7 @@ mod formats;
 mod frame;
 mod hypotheses;
 mod out;
+mod progress;
 mod query;
 mod stored;
 mod tables;
@@ -41,6 +42,7 @@ const HELP: &str = "Examples:
   tripod explain tripod-out/recordings R25   why this label, and what would change it
   tripod query tripod-out/recordings \"SELECT name, n FROM events\"
 
+What was done goes to standard output, the run directory to ./tripod-out/<name of the input>, messages to standard error.
 Exit codes: 0 done, 1 a --fail-on condition holds, 2 the request cannot be met, 3 no input could be read";
 
 #[derive(Debug, Subcommand)]

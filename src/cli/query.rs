@@ -9,6 +9,7 @@ use polars::prelude::DataFrame;
 use super::frame::{self, Format};
 use super::stored::Stored;
 use super::{Outcome, columns, out, tables};
+use crate::emit::escape;
 use crate::error::{Error, Result};
 use crate::rules;
 use crate::rules::engine::Engine;
@@ -18,7 +19,8 @@ const HELP: &str = "Examples:
   tripod query tripod-out/run                                             which tables there are, with their columns
   tripod query tripod-out/run \"SELECT name, n, total_weight FROM events\"
   tripod query tripod-out/run --file question.sql --format csv -o answer.csv
-  tripod query tripod-out/run --file queries/hypotheses/R25.sql --slot A   what slot A of a hypothesis reads
+  tripod query tripod-out/run --file tripod-out/run/queries/hypotheses/R25_io_small_write.sql --slot A
+                                                                          what slot A of a hypothesis reads
 
 The dialect is the SQL of polars; queries/README.md names the part of it that DuckDB and Spark answer alike.
 The same tables can be opened elsewhere: duckdb -c \"SELECT * FROM 'tripod-out/run/tables/events.parquet'\"";
@@ -70,9 +72,17 @@ pub fn run(args: Args) -> Result<Outcome> {
     let bytes = frame::format(&result, args.format, out::style())?;
     match &args.output {
         Some(path) => fs::write(path, bytes).map_err(|error| Error::Request(format!("{}: cannot write here: {error}", path.display())))?,
+        None if out::is_terminal() && args.format != Format::Table => out::print(&visible(&bytes))?,
         None => out::print(&bytes)?,
     }
     Ok(Outcome::Done)
+}
+
+/// What a terminal may be shown: CSV and JSON keep names as they are, and a name may hold anything.
+fn visible(bytes: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes);
+    let shown: Vec<String> = text.split('\n').map(|line| escape::plain(line).into_owned()).collect();
+    shown.join("\n").into_bytes()
 }
 
 /// Runs one SELECT over the tables and views it names; the others are not even read.
@@ -183,7 +193,7 @@ mod tests {
     fn stored(root: &tempfile::TempDir) -> Stored {
         let dir = root.path().join("run");
         let run = emit::sample();
-        emit::write(&dir, &emit::render(&run, EmitOptions::default()).unwrap(), &run.tables, Overwrite::SameRun).unwrap();
+        emit::write(&dir, &emit::render(&emit::View::new(&run), EmitOptions::default()).unwrap(), &run.tables, Overwrite::SameRun).unwrap();
         Stored::open(&dir).unwrap()
     }
 
@@ -195,6 +205,11 @@ mod tests {
         assert_eq!((frame.height(), frame.column("n").unwrap().i64().unwrap().get(0)), (1, Some(1204)));
         assert_eq!(ask(&stored, "SELECT * FROM syscalls").unwrap().height(), 0);
         assert!(listing(&stored).unwrap().contains("stack_costs"));
+    }
+
+    #[test]
+    fn a_terminal_sees_names_and_nothing_else() {
+        assert_eq!(visible("n\n\"a\u{1b}[2J\u{9b}1m\"\n".as_bytes()), b"n\n\"a\\u{1b}[2J\\u{9b}1m\"\n");
     }
 
     #[test]

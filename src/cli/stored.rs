@@ -43,7 +43,7 @@ impl Stored {
             let file = File::open(&path).map_err(|error| failed(error.to_string()))?;
             return ParquetReader::new(file).finish().map_err(|error| failed(error.to_string()));
         }
-        let empty = bridge::frames(&Tables::default()).map_err(|error| failed(error.to_string()))?;
+        let empty = bridge::frames(&Tables::default(), &|_| true).map_err(|error| failed(error.to_string()))?;
         let found = empty.into_iter().find(|(known, _)| *known == name);
         found.map(|(_, frame)| frame).ok_or_else(|| {
             let known: Vec<&str> = Tables::descriptors().iter().map(|table| table.name).collect();
@@ -175,7 +175,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let dir = root.path().join("run");
         let run = emit::sample();
-        emit::write(&dir, &emit::render(&run, EmitOptions::default()).unwrap(), &run.tables, Overwrite::SameRun).unwrap();
+        emit::write(&dir, &emit::render(&emit::View::new(&run), EmitOptions::default()).unwrap(), &run.tables, Overwrite::SameRun).unwrap();
         let stored = Stored::open(&dir).unwrap();
         let back = stored.results().unwrap();
         assert_eq!(back.tables.readings, run.tables.readings);

@@ -13,13 +13,13 @@ const RESAMPLES: usize = 2_000;
 /// Below this many repetitions the range is given instead.
 const BOOTSTRAP_MIN: usize = 10;
 
-type Key = (Text, Option<Text>, Option<i32>, Option<i64>);
+type Key = (Text, Option<Text>, Option<i32>, Option<i64>, Option<Text>);
 
 /// Fills `benchmark_stats`.
 pub fn summarize(tables: &mut Tables) {
     let mut groups: BTreeMap<Key, Vec<&Benchmark>> = BTreeMap::new();
     for row in tables.benchmarks.iter().filter(|row| row.exit_code.unwrap_or(0) == 0) {
-        groups.entry((row.command.clone(), row.variant.clone(), row.threads, row.work)).or_default().push(row);
+        groups.entry((row.command.clone(), row.variant.clone(), row.threads, row.work, row.function.clone())).or_default().push(row);
     }
     tables.benchmark_stats = groups.into_iter().filter_map(|(key, rows)| stat(key, &rows)).collect();
 }
@@ -37,6 +37,7 @@ fn stat(key: Key, rows: &[&Benchmark]) -> Option<BenchmarkStat> {
         variant: key.1,
         threads: key.2,
         work: key.3,
+        function: key.4,
         n: wall.len() as i64,
         median_ns: median(&wall)?,
         lo_ns,

@@ -3,7 +3,7 @@
 //! dsos by (path, build-id), functions by (name, dso, file), frames by (dso, rel, inline depth, function, line), stacks
 //! by first use in (event, ts) order, parents first. Rows are then sorted as the tables' docs say.
 
-use rustc_hash::FxHashMap;
+use rayon::prelude::*;
 
 use crate::tables::*;
 
@@ -31,9 +31,9 @@ impl Order {
     }
 }
 
-fn sort_rows<R: Clone>(rows: &mut Vec<R>, compare: impl Fn(&R, &R) -> std::cmp::Ordering) -> Order {
+fn sort_rows<R: Clone + Sync>(rows: &mut Vec<R>, compare: impl Fn(&R, &R) -> std::cmp::Ordering + Sync) -> Order {
     let mut sorted: Vec<usize> = (0..rows.len()).collect();
-    sorted.sort_by(|a, b| compare(&rows[*a], &rows[*b]));
+    sorted.par_sort_by(|a, b| compare(&rows[*a], &rows[*b]));
     *rows = sorted.iter().map(|old| rows[*old].clone()).collect();
     Order::new(&sorted)
 }
@@ -43,11 +43,19 @@ pub fn renumber(tables: &mut Tables) {
     dsos(tables);
     functions(tables);
     frames(tables);
-    tables.samples.sort_unstable_by_key(|row| (row.event_id, row.ts_ns, row.record_no));
-    tables.waits.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
+    // One recording comes in this order already.
+    let order = |row: &Sample| (row.event_id, row.ts_ns, row.record_no);
+    if !tables.samples.is_sorted_by_key(order) {
+        tables.samples.sort_unstable_by_key(order);
+    }
+    let order = |row: &Wait| (row.artifact_id, row.start_ns, row.record_no);
+    if !tables.waits.is_sorted_by_key(order) {
+        tables.waits.sort_by_key(order);
+    }
     tables.syscall_events.sort_by_key(|row| (row.artifact_id, row.start_ns, row.line_no));
+    tables.block_requests.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
+    tables.lock_contentions.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
     stacks(tables);
-    stack_keys(tables);
 }
 
 fn dsos(tables: &mut Tables) {
@@ -69,8 +77,14 @@ fn functions(tables: &mut Tables) {
 }
 
 fn frames(tables: &mut Tables) {
-    let key = |row: &Frame| (row.dso_id, row.rel, row.inline_depth, row.function_id, row.line, row.is_kernel, row.symbol_rel);
-    let order = sort_rows(&mut tables.frames, |a, b| key(a).cmp(&key(b)));
+    // Almost all frames differ in the first two, which are sorted without touching the rows.
+    let rest = |at: usize| tables.frames.get(at).map(|row| (row.inline_depth, row.function_id, row.line, row.is_kernel, row.symbol_rel));
+    let mut keys: Vec<(Option<i32>, Option<i64>, usize)> =
+        tables.frames.iter().enumerate().map(|(at, row)| (row.dso_id, row.rel, at)).collect();
+    keys.par_sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| rest(a.2).cmp(&rest(b.2))));
+    let sorted: Vec<usize> = keys.into_iter().map(|(_, _, at)| at).collect();
+    tables.frames = sorted.iter().filter_map(|at| tables.frames.get(*at).cloned()).collect();
+    let order = Order::new(&sorted);
     for (id, row) in tables.frames.iter_mut().enumerate() {
         row.frame_id = id as i32;
     }
@@ -89,6 +103,12 @@ fn stacks(tables: &mut Tables) {
         row.waker_stack_id = numbering.use_stack(row.waker_stack_id);
     }
     for row in &mut tables.syscall_events {
+        row.stack_id = numbering.use_stack(row.stack_id);
+    }
+    for row in &mut tables.block_requests {
+        row.stack_id = numbering.use_stack(row.stack_id);
+    }
+    for row in &mut tables.lock_contentions {
         row.stack_id = numbering.use_stack(row.stack_id);
     }
     for row in &mut tables.allocations {
@@ -111,30 +131,31 @@ impl Numbering<'_> {
         self.trail.clear();
         while let Some(node) = at.filter(|node| self.new_id.get(*node) == Some(&-1)) {
             self.trail.push(node);
-            at = self.old.get(node)?.parent_stack_id.and_then(|parent| usize::try_from(parent).ok());
+            at = self.old.get(node)?.parent_stack_id.get().and_then(|parent| usize::try_from(parent).ok());
         }
         while let Some(node) = self.trail.pop() {
             let row = self.old.get(node)?;
-            let parent = row.parent_stack_id.and_then(|parent| self.new_id.get(parent as usize).copied());
+            let parent = row.parent_stack_id.get().and_then(|parent| self.new_id.get(parent as usize).copied());
             let id = self.rows.len() as i32;
-            self.rows.push(Stack { stack_id: id, parent_stack_id: parent, ..row.clone() });
+            self.rows.push(Stack { stack_id: id, parent_stack_id: parent.into(), ..row.clone() });
             *self.new_id.get_mut(node)? = id;
         }
         self.new_id.get(stack).copied()
     }
 }
 
-fn stack_keys(tables: &mut Tables) {
-    let mut keys: FxHashMap<i32, i64> = FxHashMap::default();
-    for at in 0..tables.stacks.len() {
-        let row = &tables.stacks[at];
-        let frame = tables.frames.get(row.frame_id as usize);
-        let function = frame.and_then(|frame| frame.function_id).and_then(|id| tables.functions.get(id as usize));
-        // A frame without a name is told apart by its place.
-        let own = function.map_or_else(|| frame.and_then(|frame| frame.rel).unwrap_or(0), |function| function.function_key);
-        let parent = row.parent_stack_id.and_then(|parent| keys.get(&parent).copied());
-        let key = keys::stack_key(parent, own);
-        keys.insert(row.stack_id, key);
-        tables.stacks[at].stack_key = key;
+/// `stacks.stack_key` of every stack: hashes over the functions from the root.
+pub fn stack_keys(tables: &Tables) -> Vec<i64> {
+    // A frame without a name is told apart by its place.
+    let own = |frame: &Frame| match frame.function_id.and_then(|id| tables.functions.get(id as usize)) {
+        Some(function) => function.function_key,
+        None => frame.rel.unwrap_or(0),
+    };
+    let own: Vec<i64> = tables.frames.iter().map(own).collect();
+    let mut all: Vec<i64> = Vec::with_capacity(tables.stacks.len());
+    for row in &tables.stacks {
+        let parent = row.parent_stack_id.get().and_then(|parent| all.get(parent as usize)).copied();
+        all.push(keys::stack_key(parent, own.get(row.frame_id as usize).copied().unwrap_or(0)));
     }
+    all
 }

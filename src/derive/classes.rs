@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use super::paths::path;
+use super::nodes::{Nodes, Outermost};
 use crate::error::{Error, Result};
 use crate::tables::{Function, StackClass, StackSite, Tables, Text};
 
@@ -141,6 +141,9 @@ impl Classes {
     fn bits_of(&self, function: &Function, kernel: bool) -> u64 {
         let name = crate::tables::keys::plain_name(&function.name);
         let dso = function.dso.as_deref().unwrap_or("");
+        // Most functions share not even the first letter with a pattern.
+        let first = name.bytes().next().unwrap_or(0);
+        let may_fit = |pattern: &String| matches!(pattern.bytes().next(), Some(own) if own == first || own == b'*');
         let mut bits = 0;
         for class in &self.classes {
             let applies = match class.dso.as_str() {
@@ -148,7 +151,7 @@ impl Classes {
                 "user" => !kernel,
                 _ => true,
             };
-            if applies && (class.patterns.iter().any(|p| fits(p, name)) || class.dso_patterns.iter().any(|p| fits(p, dso))) {
+            if applies && (class.patterns.iter().any(|p| may_fit(p) && fits(p, name)) || class.dso_patterns.iter().any(|p| fits(p, dso))) {
                 bits |= self.bit(&class.name);
             }
         }
@@ -162,64 +165,51 @@ fn is_kernel(tables: &Tables, function: &Function) -> bool {
     matches!(kind, Some("kernel" | "module" | "bpf"))
 }
 
-/// Fills `stack_classes` for every stack that carries weight, a wait, a call or an allocation.
-pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks) {
+/// Fills `stack_classes` and `stack_sites` for every stack that carries weight, a wait, a call or an allocation.
+pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks, nodes: &Nodes) {
     let names: Vec<Text> = classes.iter().map(|(name, _)| Text::from(name)).collect();
-    let mut used: Vec<i32> = tables.stack_costs.iter().map(|row| row.stack_id).collect();
-    used.extend(tables.waits.iter().filter_map(|row| row.stack_id));
-    used.extend(tables.syscall_events.iter().filter_map(|row| row.stack_id));
-    used.extend(tables.allocations.iter().filter_map(|row| row.stack_id));
-    used.sort_unstable();
-    used.dedup();
     let mut rows = Vec::new();
+    let used = used(tables);
     let mut sites = Vec::with_capacity(used.len());
+    let mut found: Vec<Outermost> = Vec::new();
+    // Almost every stack has it: a column of the sites instead of a row of its own.
+    let start = classes.bit("ROOT");
     for stack in used {
-        rows.extend(of_stack(tables, marks, &names, stack));
-        sites.push(StackSite {
-            stack_id: stack,
-            site_function_id: site_of(tables, marks, stack),
-            caller_certain: caller_certain(tables, marks, stack),
-        });
+        let leaf = marks.of(nodes.function(stack));
+        let caller_certain = nodes.caller_certain(stack);
+        nodes.classes(stack, &mut found);
+        for outermost in found.iter().filter(|outermost| 1 << outermost.class != start) {
+            let Some(name) = names.get(outermost.class as usize) else { continue };
+            rows.push(StackClass {
+                stack_id: stack,
+                class: name.clone(),
+                is_leaf: leaf & (1 << outermost.class) != 0,
+                class_function_id: outermost.function_id,
+                site_function_id: outermost.site,
+                caller_certain,
+            });
+        }
+        let reaches_start = nodes.bits(stack) & start != 0;
+        sites.push(StackSite { stack_id: stack, site_function_id: nodes.site(stack), caller_certain, reaches_start });
     }
     tables.stack_classes = rows;
     tables.stack_sites = sites;
 }
 
-/// Whether the innermost user frame lies outside the runtime: frame pointers lose the caller of a libc leaf.
-fn caller_certain(tables: &Tables, marks: &Marks, stack: i32) -> bool {
-    !path(tables, stack).find(|frame| !frame.is_kernel).is_some_and(|frame| marks.is_runtime(frame.function_id))
-}
-
-fn of_stack(tables: &Tables, marks: &Marks, names: &[Text], stack: i32) -> Vec<StackClass> {
-    let frames: Vec<(Option<i32>, bool)> = path(tables, stack).map(|frame| (frame.function_id, frame.is_kernel)).collect();
-    let leaf_bits = frames.first().map_or(0, |(function, _)| marks.of(*function));
-    let mut all = frames.iter().fold(0, |bits, (function, _)| bits | marks.of(*function));
-    let caller_certain = caller_certain(tables, marks, stack);
-    let mut rows = Vec::new();
-    while all != 0 {
-        let class = all.trailing_zeros() as usize;
-        all &= all - 1;
-        let bit = 1_u64 << class;
-        // Leaf first, so the last hit is the outermost.
-        let Some(at) = frames.iter().rposition(|(function, _)| marks.of(*function) & bit != 0) else { continue };
-        let Some(class_function_id) = frames[at].0 else { continue };
-        let site = frames[at + 1..].iter().find(|(function, kernel)| !kernel && function.is_some() && !marks.is_runtime(*function));
-        rows.push(StackClass {
-            stack_id: stack,
-            class: names[class].clone(),
-            is_leaf: leaf_bits & bit != 0,
-            class_function_id,
-            site_function_id: site.and_then(|(function, _)| *function),
-            caller_certain,
-        });
+/// In order, each once.
+fn used(tables: &Tables) -> Vec<i32> {
+    let mut is_used = vec![false; tables.stacks.len()];
+    let stacks = tables.stack_costs.iter().map(|row| Some(row.stack_id));
+    let stacks = stacks.chain(tables.waits.iter().map(|row| row.stack_id));
+    let stacks = stacks.chain(tables.syscall_events.iter().map(|row| row.stack_id));
+    let stacks = stacks.chain(tables.block_requests.iter().map(|row| row.stack_id));
+    let stacks = stacks.chain(tables.lock_contentions.iter().map(|row| row.stack_id));
+    for stack in stacks.chain(tables.allocations.iter().map(|row| row.stack_id)).flatten() {
+        if let Some(slot) = is_used.get_mut(stack as usize) {
+            *slot = true;
+        }
     }
-    rows
-}
-
-/// The site of a stack: its nearest named user function outside the runtime.
-pub fn site_of(tables: &Tables, marks: &Marks, stack: i32) -> Option<i32> {
-    let mut frames = path(tables, stack);
-    frames.find(|frame| !frame.is_kernel && frame.function_id.is_some() && !marks.is_runtime(frame.function_id))?.function_id
+    is_used.iter().enumerate().filter(|(_, used)| **used).map(|(stack, _)| stack as i32).collect()
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::paths::path;
-use crate::tables::{Event, Tables};
+use super::nodes::Nodes;
+use crate::tables::Tables;
 
 /// Blocks of time (rules.md 2.2, a house figure).
 const BLOCKS: usize = 20;
@@ -15,37 +15,30 @@ const BLOCKS: usize = 20;
 /// Time, weight and leaf function of a target sample.
 type Seen = (Option<i64>, i64, Option<i32>);
 
-/// Fills `events.n_eff` and `events.design_effect`.
-pub fn sizes(tables: &mut Tables) {
-    let mut leaf_of: FxHashMap<i32, Option<i32>> = FxHashMap::default();
+/// `n_eff` and `design_effect` of every event; `None` where nothing was sampled.
+pub fn sizes(tables: &Tables, nodes: &Nodes) -> Vec<(Option<f64>, Option<f64>)> {
     let mut per_event: Vec<Vec<Seen>> = vec![Vec::new(); tables.events.len()];
     for sample in &tables.samples {
         let is_target = sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target);
         if !is_target {
             continue;
         }
-        let leaf = sample
-            .stack_id
-            .get()
-            .and_then(|stack| *leaf_of.entry(stack).or_insert_with(|| path(tables, stack).next().and_then(|frame| frame.function_id)));
+        let leaf = sample.stack_id.get().and_then(|stack| nodes.function(stack));
         if let Some(list) = per_event.get_mut(sample.event_id as usize) {
             list.push((sample.ts_ns.get(), sample.weight, leaf));
         }
     }
-    for (event, samples) in tables.events.iter_mut().zip(&per_event) {
-        fill(event, samples);
-    }
+    per_event.iter().map(|samples| size(samples)).collect()
 }
 
-fn fill(event: &mut Event, samples: &[Seen]) {
+fn size(samples: &[Seen]) -> (Option<f64>, Option<f64>) {
     let sum: f64 = samples.iter().map(|sample| sample.1 as f64).sum();
     let squares: f64 = samples.iter().map(|sample| (sample.1 as f64) * (sample.1 as f64)).sum();
     if squares <= 0.0 {
-        return;
+        return (None, None);
     }
     let effect = design_effect(samples);
-    event.design_effect = Some(effect);
-    event.n_eff = Some(sum * sum / squares / effect);
+    (Some(sum * sum / squares / effect), Some(effect))
 }
 
 fn design_effect(samples: &[Seen]) -> f64 {

@@ -1,13 +1,15 @@
 //! TABLES -> TABLES, where SQL should not go: trees, intervals, order statistics.
 //!
-//! [`derive`] runs once all frames are symbolized. It chooses the target, gives waits their reasons, sums costs over
-//! stacks, finds symbol classes and sites, and fits trends; [`canonical::renumber`] then makes every id canonical.
+//! [`derive`] runs once all frames are symbolized. It chooses the target, makes every id canonical, gives waits their
+//! reasons, sums costs over stacks, finds symbol classes and sites, and fits trends. What a stack inherits from its
+//! callers is found for all stacks in one pass (`nodes.rs`), since parents come before their children.
 
 mod bench;
 pub mod canonical;
 pub mod classes;
 mod cost;
 mod effective;
+mod nodes;
 pub mod paths;
 pub mod places;
 pub mod target;
@@ -17,21 +19,44 @@ mod waits;
 use crate::error::Result;
 use crate::tables::Tables;
 
-pub use classes::Classes;
+pub use classes::{Classes, Marks};
 pub use target::{Target, TargetChoice};
 
+/// What later stages need of the work done here.
+#[derive(Debug)]
+pub struct Derived {
+    pub target: Target,
+    pub classes: Classes,
+    pub marks: Marks,
+}
+
 /// Fills the derived tables. `choice` is what the user said about the target process.
-pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Target> {
+pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
     let target = target::choose(tables, choice);
     canonical::renumber(tables);
     let classes = Classes::embedded()?;
-    let marks = classes.mark(tables);
+    let named: &Tables = tables;
+    let look = || {
+        let marks = classes.mark(named);
+        let nodes = nodes::Nodes::read(named, &marks);
+        (marks, nodes)
+    };
+    let (keys, (marks, nodes)) = rayon::join(|| canonical::stack_keys(named), look);
+    for (row, key) in tables.stacks.iter_mut().zip(keys) {
+        row.stack_key = key;
+    }
     waits::reasons(tables, &classes, &marks);
     waits::split_states(tables);
-    cost::sum(tables);
-    effective::sizes(tables);
-    classes::find(tables, &classes, &marks);
+    let sampled: &Tables = tables;
+    let ((stack_costs, function_costs), sizes) = rayon::join(|| cost::sum(sampled, &nodes), || effective::sizes(sampled, &nodes));
+    tables.stack_costs = stack_costs;
+    tables.function_costs = function_costs;
+    for (event, (n_eff, design_effect)) in tables.events.iter_mut().zip(sizes) {
+        (event.n_eff, event.design_effect) = (n_eff, design_effect);
+    }
+    classes::find(tables, &classes, &marks, &nodes);
+    drop(nodes);
     trend::fit(tables);
     bench::summarize(tables);
-    Ok(target)
+    Ok(Derived { target, classes, marks })
 }

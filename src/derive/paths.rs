@@ -22,7 +22,7 @@ impl<'a> Iterator for Path<'a> {
     fn next(&mut self) -> Option<&'a Frame> {
         let node = self.stacks.get(usize::try_from(self.next?).ok()?)?;
         self.left = self.left.checked_sub(1)?;
-        self.next = node.parent_stack_id;
+        self.next = node.parent_stack_id.get();
         self.frames.get(usize::try_from(node.frame_id).ok()?)
     }
 }

@@ -17,9 +17,11 @@
 
 use std::fmt::Write as _;
 
+use rustc_hash::FxHashMap;
+
 use super::classes::{Classes, Marks};
 use super::paths::path;
-use crate::tables::{Frame, Tables, Text};
+use crate::tables::{Tables, Text};
 
 /// Classes that stand for themselves in rule 4, as a set: the frame decides, not the order here.
 pub const USER_CLASSES: &[&str] =
@@ -49,66 +51,144 @@ pub struct Place {
     pub site_function: Option<i32>,
 }
 
+/// What decides a stack's place: functions on it, by id, -1 for none. Equal keys, equal places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    path: Known,
+    leaf: i32,
+    leaf_is_kernel: bool,
+    /// Of a leaf without a name.
+    leaf_dso: i32,
+    is_empty: bool,
+}
+
+/// What a node knows of itself and its callers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Known {
+    /// The outermost handler of a system call.
+    syscall: i32,
+    /// The innermost user frame, and whether it lies in the runtime.
+    user: i32,
+    user_in_runtime: bool,
+    /// The outermost kernel function.
+    kernel: i32,
+    site: i32,
+    /// Below the site, the nearest to it that has one of [`USER_CLASSES`].
+    class: i32,
+    entry: bool,
+    fault: bool,
+}
+
+const NOTHING: Known = Known { syscall: -1, user: -1, user_in_runtime: false, kernel: -1, site: -1, class: -1, entry: false, fault: false };
+
 /// Finds places; holds what is looked up once.
 pub struct Places<'a> {
     tables: &'a Tables,
     marks: &'a Marks,
-    syscall: u64,
-    entry: u64,
-    fault: u64,
     user: Vec<(u64, Text)>,
+    /// Per node the number of what it knows: most nodes know what their caller does.
+    of_node: Vec<u32>,
+    known: Vec<Known>,
 }
 
 impl<'a> Places<'a> {
     pub fn new(tables: &'a Tables, classes: &Classes, marks: &'a Marks) -> Places<'a> {
-        let user = USER_CLASSES.iter().map(|name| (classes.bit(name), Text::from(*name))).collect();
-        Places { tables, marks, syscall: classes.bit("SYSCALL"), entry: classes.bit("KENTRY"), fault: classes.bit("FAULT"), user }
+        let user: Vec<(u64, Text)> = USER_CLASSES.iter().map(|name| (classes.bit(name), Text::from(*name))).collect();
+        let of_user = user.iter().fold(0, |bits, (bit, _)| bits | bit);
+        let (syscall, entry, fault) = (classes.bit("SYSCALL"), classes.bit("KENTRY"), classes.bit("FAULT"));
+        let mut numbers: FxHashMap<Known, u32> = FxHashMap::from_iter([(NOTHING, 0)]);
+        let mut known = vec![NOTHING];
+        let mut of_node: Vec<u32> = Vec::with_capacity(tables.stacks.len());
+        for row in &tables.stacks {
+            // Parents come first.
+            let above = row.parent_stack_id.get().and_then(|parent| of_node.get(parent as usize)).copied().unwrap_or(0);
+            let inherited = known.get(above as usize).copied().unwrap_or(NOTHING);
+            let mut own = inherited;
+            if let Some(frame) = tables.frames.get(row.frame_id as usize) {
+                let (function, bits) = (frame.function_id.unwrap_or(-1), marks.of(frame.function_id));
+                let is_runtime = marks.is_runtime(frame.function_id);
+                if bits & syscall != 0 && own.syscall < 0 {
+                    own.syscall = function;
+                }
+                own.entry |= bits & entry != 0;
+                own.fault |= bits & fault != 0;
+                if frame.is_kernel {
+                    own.kernel = if own.kernel < 0 { function } else { own.kernel };
+                } else {
+                    (own.user, own.user_in_runtime) = (function, is_runtime);
+                }
+                if !frame.is_kernel && function >= 0 && !is_runtime {
+                    (own.site, own.class) = (function, -1);
+                } else if bits & of_user != 0 && own.class < 0 {
+                    own.class = function;
+                }
+            }
+            of_node.push(if own == inherited {
+                above
+            } else {
+                *numbers.entry(own).or_insert_with(|| {
+                    known.push(own);
+                    known.len() as u32 - 1
+                })
+            });
+        }
+        Places { tables, marks, user, of_node, known }
     }
 
-    fn name(&self, frame: &Frame) -> Option<&'a Text> {
-        frame.function_id.and_then(|id| self.tables.functions.get(id as usize)).map(|row| &row.name)
+    fn name(&self, function: i32) -> Option<&'a Text> {
+        self.tables.functions.get(usize::try_from(function).ok()?).map(|row| &row.name)
+    }
+
+    pub fn key(&self, stack: i32) -> Key {
+        let leaf = path(self.tables, stack).next();
+        let named = leaf.and_then(|frame| frame.function_id);
+        Key {
+            path: self.of_node.get(stack as usize).and_then(|number| self.known.get(*number as usize)).copied().unwrap_or(NOTHING),
+            leaf: named.unwrap_or(-1),
+            leaf_is_kernel: leaf.is_some_and(|frame| frame.is_kernel),
+            leaf_dso: leaf.filter(|_| named.is_none()).and_then(|frame| frame.dso_id).unwrap_or(-1),
+            is_empty: leaf.is_none(),
+        }
     }
 
     pub fn of(&self, stack: i32) -> Place {
-        let frames: Vec<&Frame> = path(self.tables, stack).collect();
-        let site_at =
-            frames.iter().position(|frame| !frame.is_kernel && frame.function_id.is_some() && !self.marks.is_runtime(frame.function_id));
-        let site_function = site_at.and_then(|at| frames.get(at)).and_then(|frame| frame.function_id);
-        let site_row = site_function.and_then(|id| self.tables.functions.get(id as usize));
+        self.place(self.key(stack))
+    }
+
+    /// The place that the key stands for.
+    pub fn place(&self, key: Key) -> Place {
+        let path = key.path;
+        let site_row = usize::try_from(path.site).ok().and_then(|id| self.tables.functions.get(id));
         let place = |what| Place {
             what,
             site: site_row.map(|row| row.name.clone()),
             site_dso: site_row.and_then(|row| row.dso.clone()),
-            site_function,
+            site_function: (path.site >= 0).then_some(path.site),
         };
-        let Some(leaf) = frames.first() else { return place(What::Unknown("no stack".into())) };
-        let has = |frame: &&&Frame, bit: u64| self.marks.of(frame.function_id) & bit != 0;
-        if let Some(name) = frames.iter().rev().find(|frame| has(frame, self.syscall)).and_then(|frame| self.name(frame)) {
+        if key.is_empty {
+            return place(What::Unknown("no stack".into()));
+        }
+        if let Some(name) = self.name(path.syscall) {
             return place(What::Syscall(syscall_name(name)));
         }
-        if frames.iter().any(|frame| has(&frame, self.fault)) {
+        if path.fault {
             return place(What::Class("FAULT".into()));
         }
-        let wrapper = frames.iter().find(|frame| !frame.is_kernel).filter(|frame| self.marks.is_runtime(frame.function_id));
-        if let (true, Some(name)) = (frames.iter().any(|frame| has(&frame, self.entry)), wrapper.and_then(|frame| self.name(frame))) {
+        if let (true, true, Some(name)) = (path.entry, path.user_in_runtime, self.name(path.user)) {
             return place(What::Syscall(wrapper_name(name)));
         }
-        if leaf.is_kernel {
-            let outermost = frames.iter().filter(|frame| frame.is_kernel).filter_map(|frame| self.name(frame)).next_back();
-            return place(What::Kernel(outermost.cloned().unwrap_or_else(|| "[unknown]".into())));
+        if key.leaf_is_kernel {
+            return place(What::Kernel(self.name(path.kernel).cloned().unwrap_or_else(|| "[unknown]".into())));
         }
-        let below = frames.get(..site_at.unwrap_or(frames.len())).unwrap_or_default();
-        for frame in below.iter().rev() {
-            let bits = self.marks.of(frame.function_id);
-            if let (Some((_, class)), Some(name)) = (self.user.iter().find(|(bit, _)| bits & bit != 0), self.name(frame)) {
-                let wrapper = WRAPPERS.contains(&class.as_ref());
-                return place(if wrapper { What::Syscall(wrapper_name(name)) } else { What::Class(class.clone()) });
-            }
+        let bits = self.marks.of((path.class >= 0).then_some(path.class));
+        if let (Some((_, class)), Some(name)) = (self.user.iter().find(|(bit, _)| bits & bit != 0), self.name(path.class)) {
+            let wrapper = WRAPPERS.contains(&class.as_ref());
+            return place(if wrapper { What::Syscall(wrapper_name(name)) } else { What::Class(class.clone()) });
         }
-        match self.name(leaf) {
+        match self.name(key.leaf) {
             Some(name) => place(What::Leaf(name.clone())),
             None => {
-                let dso = leaf.dso_id.and_then(|id| self.tables.dsos.get(id as usize)).map(|row| row.name.clone());
+                let dso = usize::try_from(key.leaf_dso).ok().and_then(|id| self.tables.dsos.get(id)).map(|row| row.name.clone());
                 place(What::Unknown(dso.unwrap_or_else(|| "no mapping".into())))
             }
         }

@@ -3,22 +3,7 @@
 //! `path#L=8` is shown as `path:L8`, every other anchor as it is. Paths and values in anchors are percent-encoded, so
 //! that `#`, `&` and `=` in a file name cannot end a part early.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-
-/// Everything but letters, digits and `-._~` (RFC 3986, unreserved).
-const VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// The same, and `/` between folders.
-const PATH: &AsciiSet = &VALUE.remove(b'/');
-
-/// A path in an anchor.
-pub fn encode_path(path: &str) -> String {
-    utf8_percent_encode(path, PATH).to_string()
-}
-
-/// A value in an anchor.
-pub fn encode_value(value: &str) -> String {
-    utf8_percent_encode(value, VALUE).to_string()
-}
+use percent_encoding::percent_decode_str;
 
 /// The path of an anchor, decoded.
 pub fn path(anchor: &str) -> String {
@@ -42,8 +27,6 @@ mod tests {
     fn lines_are_short_and_names_cannot_break_out() {
         assert_eq!(shown("sys/strace.txt#L=8"), "sys/strace.txt:L8");
         assert_eq!(shown("perf.data#record=12"), "perf.data#record=12");
-        assert_eq!(encode_path("a b/c#d&e=f%"), "a%20b/c%23d%26e%3Df%25");
-        assert_eq!(encode_value("operator=(x)"), "operator%3D%28x%29");
         assert_eq!(path("a%20b/c%23d#L=1"), "a b/c#d");
     }
 }

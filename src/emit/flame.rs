@@ -7,8 +7,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use inferno::flamegraph::{self, Options};
+use rayon::prelude::*;
 
-use super::flame_tree::Tree;
+use super::flame_tree;
 use super::{EmitOptions, OutputFile, View, escape, number};
 use crate::error::{Error, Result};
 use crate::tables::{Artifact, Event};
@@ -23,19 +24,16 @@ struct Picture {
     /// Unit of the widths.
     unit: &'static str,
     source: String,
-    weights: BTreeMap<i32, i128>,
+    /// Stack and weight; a stack may come several times.
+    weights: Vec<(i32, i64)>,
     /// Stack weights per shown unit.
     divisor: i128,
 }
 
 pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
-    let mut files = Vec::new();
-    for picture in [cpu(view), off_cpu(view), alloc(view)].into_iter().flatten() {
-        if let Some(bytes) = draw(view, picture)? {
-            files.push(bytes);
-        }
-    }
-    Ok(files)
+    let pictures: [fn(&View<'_>) -> Option<Picture>; 3] = [cpu, off_cpu, alloc];
+    let drawn = pictures.par_iter().map(|picture| picture(view).map_or(Ok(None), |picture| draw(view, picture)));
+    Ok(drawn.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// The event that leads, as in the hotspot table: role cpu, at least 100 samples, unwound by DWARF before LBR before
@@ -55,10 +53,8 @@ fn unwinding_rank(artifact: Option<&Artifact>) -> usize {
 
 fn cpu(view: &View<'_>) -> Option<Picture> {
     let event = primary_cpu_event(view)?;
-    let mut weights = BTreeMap::new();
-    for row in view.run.tables.stack_costs.iter().filter(|row| row.event_id == event.event_id) {
-        add(&mut weights, row.stack_id, row.self_weight);
-    }
+    let costs = view.run.tables.stack_costs.iter().filter(|row| row.event_id == event.event_id);
+    let weights = costs.map(|row| (row.stack_id, row.self_weight)).collect();
     let (unit, divisor) = if &*event.unit == "ns" { ("us", 1000) } else { ("events", 1) };
     let source = format!("{}, event {}, {} samples", view.path(Some(event.artifact_id)), event.name, number::count(event.target_n));
     Some(Picture { file: "flames/cpu.svg", title: "CPU time".to_owned(), unit, source, weights, divisor })
@@ -81,10 +77,8 @@ fn off_cpu(view: &View<'_>) -> Option<Picture> {
     }
     let artifact =
         counts.iter().min_by_key(|(id, count)| (unwinding_rank(view.artifact(Some(**id))), Reverse(**count), **id)).map(|(id, _)| *id)?;
-    let mut weights = BTreeMap::new();
-    for row in waits().filter(|row| row.artifact_id == artifact && is_target(row.thread_id)) {
-        add(&mut weights, row.stack_id.unwrap_or(-1), row.dur_ns);
-    }
+    let rows = waits().filter(|row| row.artifact_id == artifact && is_target(row.thread_id));
+    let weights = rows.filter_map(|row| Some((row.stack_id?, row.dur_ns))).collect();
     let source = view.path(Some(artifact)).to_owned();
     Some(Picture { file: "flames/off-cpu.svg", title: "Off-CPU time (waits)".to_owned(), unit: "us", source, weights, divisor: 1000 })
 }
@@ -93,33 +87,24 @@ fn off_cpu(view: &View<'_>) -> Option<Picture> {
 fn alloc(view: &View<'_>) -> Option<Picture> {
     let mut calls: BTreeMap<i32, i128> = BTreeMap::new();
     for row in &view.run.tables.allocations {
-        add(&mut calls, row.artifact_id, row.calls);
+        *calls.entry(row.artifact_id).or_default() += i128::from(row.calls.max(0));
     }
     let artifact = calls.iter().min_by_key(|(id, calls)| (Reverse(**calls), **id)).map(|(id, _)| *id)?;
-    let mut weights = BTreeMap::new();
-    for row in view.run.tables.allocations.iter().filter(|row| row.artifact_id == artifact) {
-        if let Some(stack) = row.stack_id {
-            add(&mut weights, stack, row.calls);
-        }
-    }
+    let rows = view.run.tables.allocations.iter().filter(|row| row.artifact_id == artifact);
+    let weights = rows.filter_map(|row| Some((row.stack_id?, row.calls))).collect();
     let source = view.path(Some(artifact)).to_owned();
     Some(Picture { file: "flames/alloc.svg", title: "Allocation calls".to_owned(), unit: "calls", source, weights, divisor: 1 })
 }
 
-fn add(weights: &mut BTreeMap<i32, i128>, key: i32, weight: i64) {
-    *weights.entry(key).or_default() += i128::from(weight.max(0));
-}
-
 fn draw(view: &View<'_>, picture: Picture) -> Result<Option<OutputFile>> {
-    let whole: i128 = picture.weights.values().sum();
-    let tree = Tree::new(&view.run.tables, &picture.weights);
+    let whole: i128 = picture.weights.iter().map(|(_, weight)| i128::from(*weight).max(0)).sum();
     // A picture of little time is drawn in the unit of the weights; one of absurd weights in a coarser one.
     let (unit, divisor) = match picture.unit {
         "us" if whole < 100 * picture.divisor => ("ns", 1),
         unit => (unit, picture.divisor),
     };
     let scale = (whole / divisor / WHOLE_MAX).max(0) + 1;
-    let folded = tree.fold(divisor * scale);
+    let folded = flame_tree::fold(&view.run.tables, &picture.weights, divisor * scale);
     if folded.lines.is_empty() {
         return Ok(None);
     }
@@ -142,7 +127,7 @@ fn subtitle(source: &str, unit: &str, scale: i128, cut: usize) -> String {
         out.push_str(&format!(" / {scale}"));
     }
     if cut > 0 {
-        out.push_str(&format!("; {cut} frames narrower than 1/4000 left out"));
+        out.push_str(&format!("; {cut} branches narrower than 1/4000 left out"));
     }
     out
 }
@@ -218,6 +203,6 @@ mod tests {
         assert!(text.contains("all (1,000 us, 100%)"), "{text}");
         assert!(text.contains("<title>write (100 us, 10.00%)</title>"), "{text}");
         assert!(!text.contains("tiny"));
-        assert!(text.contains("1 frames narrower than 1/4000 left out"));
+        assert!(text.contains("1 branches narrower than 1/4000 left out"));
     }
 }

@@ -36,6 +36,8 @@ pub use write::{Overwrite, check, write};
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
 use crate::error::Result;
 
 /// What the user may ask of the emitters.
@@ -82,13 +84,9 @@ pub(crate) fn sample_reading(verdict: &str) -> (crate::tables::Reading, crate::t
 }
 
 /// All files of the run directory.
-pub fn render(run: &Run, options: EmitOptions) -> Result<Vec<OutputFile>> {
-    let view = View::new(run);
-    let mut files = Vec::new();
-    for emitter in EMITTERS {
-        files.extend((emitter.emit)(&view, options)?);
-    }
-    Ok(files)
+pub fn render(view: &View<'_>, options: EmitOptions) -> Result<Vec<OutputFile>> {
+    let files: Result<Vec<Vec<OutputFile>>> = EMITTERS.par_iter().map(|emitter| (emitter.emit)(view, options)).collect();
+    Ok(files?.into_iter().flatten().collect())
 }
 
 /// The queries as they ran. A name that would leave the folder is flattened; files of one name follow each other.

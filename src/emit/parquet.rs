@@ -1,39 +1,44 @@
 //! tables/*.parquet: every table that has rows, zstd, row groups of 262,144, the schema's version in the metadata.
 
-use polars::prelude::{DataFrame, PolarsResult};
+use polars::prelude::{PolarsError, PolarsResult};
 use polars_io::parquet::write::{KeyValueMetadata, ParquetCompression, ParquetWriter};
 use rayon::prelude::*;
 
 use super::{EmitOptions, OutputFile, View};
 use crate::error::{Error, Result};
-use crate::tables::{SCHEMA_VERSION, bridge};
+use crate::tables::{SCHEMA_VERSION, Tables, bridge};
 
 /// Rows in a row group: what one reader thread works on at a time.
 const ROW_GROUP_ROWS: usize = 262_144;
 
 pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
-    let batches = view.run.tables.batches().map_err(|error| failed("tables", &error.to_string()))?;
-    batches
+    let tables = &view.run.tables;
+    tables
+        .filled()
         .par_iter()
-        .map(|(name, batch)| {
+        .map(|(name, rows)| {
             let path = format!("tables/{name}.parquet");
-            let frame = bridge::frame(batch).map_err(|error| failed(&path, &error.to_string()))?;
-            let bytes = file(name, &frame).map_err(|error| failed(&path, &error.to_string()))?;
+            let bytes = file(tables, name, *rows).map_err(|error| failed(&path, &error.to_string()))?;
             Ok((path, bytes))
         })
         .collect()
 }
 
-/// Writes the row groups one by one: `ParquetWriter::finish` divides evenly and would make larger ones.
-fn file(table: &str, frame: &DataFrame) -> PolarsResult<Vec<u8>> {
+/// Writes the row groups one by one: `ParquetWriter::finish` divides evenly and would make larger ones. The rows become
+/// Arrow arrays a group at a time, too: all at once they would take as much memory again as the table does.
+fn file(tables: &Tables, table: &str, rows: usize) -> PolarsResult<Vec<u8>> {
+    let frame = |start: usize| {
+        let batch = tables.batch(table, start..start + ROW_GROUP_ROWS);
+        bridge::frame(&batch.map_err(|error| PolarsError::ComputeError(error.to_string().into()))?)
+    };
     let metadata = vec![("tripod.schema".to_owned(), SCHEMA_VERSION.to_owned()), ("tripod.table".to_owned(), table.to_owned())];
     let mut bytes = Vec::new();
     let mut writer = ParquetWriter::new(&mut bytes)
         .with_compression(ParquetCompression::Zstd(None))
         .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata)))
-        .batched(frame.schema())?;
-    for start in (0..frame.height()).step_by(ROW_GROUP_ROWS) {
-        writer.write_batch(&frame.slice(start as i64, ROW_GROUP_ROWS))?;
+        .batched(frame(rows)?.schema())?;
+    for start in (0..rows).step_by(ROW_GROUP_ROWS) {
+        writer.write_batch(&frame(start)?)?;
     }
     writer.finish()?;
     drop(writer);

@@ -32,7 +32,7 @@ pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
 /// What share of the weight has no name, and what would name it.
 fn names(out: &mut String, view: &View<'_>) {
     out.push_str("\n## Names that are missing\n\n");
-    let rows = unresolved::rows(&view.run.tables);
+    let rows = view.unresolved();
     if rows.is_empty() {
         out.push_str("None.\n");
         return;

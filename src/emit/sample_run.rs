@@ -132,29 +132,24 @@ fn stacks(tables: &mut Tables) {
             symbol_rel: None,
         });
         let parent_stack_id = (id > 0).then_some(0);
-        tables.stacks.push(Stack { stack_id: id, parent_stack_id, frame_id: id, depth: i32::from(id > 0), stack_key: 0 });
+        tables.stacks.push(Stack {
+            stack_id: id,
+            parent_stack_id: parent_stack_id.into(),
+            frame_id: id,
+            depth: i32::from(id > 0),
+            stack_key: 0,
+        });
     }
-    tables.events.push(Event {
-        event_id: 0,
-        artifact_id: 0,
-        name: "cpu-clock".into(),
-        mechanism: "M1".into(),
-        probe: "hrtimer".into(),
-        role: "cpu".into(),
-        frequency_hz: Some(997),
-        period: None,
-        unit: "ns".into(),
-        running_share: None,
-        n: 1204,
-        total_weight: 1_000_000,
-        target_n: 1204,
-        target_weight: 1_000_000,
-        n_eff: None,
-        design_effect: None,
-        lost: None,
-    });
+    tables.events.push(cpu_clock());
     for (stack_id, self_weight) in [(1, 900_000), (2, 99_900), (3, 100)] {
-        tables.stack_costs.push(StackCost { event_id: 0, stack_id, self_weight, self_count: 1 });
+        tables.stack_costs.push(StackCost {
+            event_id: 0,
+            stack_id,
+            self_weight,
+            self_count: 1,
+            leaf_function_id: None,
+            leaf_is_kernel: false,
+        });
         tables.waits.push(Wait {
             artifact_id: 0,
             is_aggregate: true,
@@ -180,6 +175,28 @@ fn stacks(tables: &mut Tables) {
             temporary_calls: 0,
             line_no: 1,
         });
+    }
+}
+
+fn cpu_clock() -> Event {
+    Event {
+        event_id: 0,
+        artifact_id: 0,
+        name: "cpu-clock".into(),
+        mechanism: "M1".into(),
+        probe: "hrtimer".into(),
+        role: "cpu".into(),
+        frequency_hz: Some(997),
+        period: None,
+        unit: "ns".into(),
+        running_share: None,
+        n: 1204,
+        total_weight: 1_000_000,
+        target_n: 1204,
+        target_weight: 1_000_000,
+        n_eff: None,
+        design_effect: None,
+        lost: None,
     }
 }
 

@@ -73,19 +73,19 @@ pub fn paint(text: &str, colour: bool) -> String {
 }
 
 /// The report. `dir` is where the run directory lies, if it was written.
-pub fn render(run: &Run, style: Style, dir: Option<&Path>, timings: bool) -> String {
-    let view = View::new(run);
+pub fn render(view: &View<'_>, style: Style, dir: Option<&Path>, timings: bool) -> String {
+    let run = view.run;
     let mut out = format!("{}\n", bold(&wall::sentence(&run.wall_line, &|text| escape::plain(text).into_owned())));
     if !run.target.is_empty() {
         let _ = writeln!(out, "Target: {}", escape::plain(&run.target));
     }
-    hotspots(&mut out, &view, style);
-    threads(&mut out, &view, style);
-    ledger(&mut out, &view, style);
+    hotspots(&mut out, view, style);
+    threads(&mut out, view, style);
+    ledger(&mut out, view, style);
     let _ = writeln!(out, "\n{}", escape::plain(&quality::sentence(&run.tables.quality)));
-    nameless(&mut out, &view, style);
-    losses(&mut out, &view);
-    record_next(&mut out, &view);
+    nameless(&mut out, view, style);
+    losses(&mut out, view);
+    record_next(&mut out, view);
     if timings {
         stages(&mut out, run, style);
     }
@@ -288,7 +288,7 @@ fn site(entry: &Entry<'_>, max: usize) -> String {
 
 /// What has no name, where it is worth a word.
 fn nameless(out: &mut String, view: &View<'_>, style: Style) {
-    let all = unresolved::rows(&view.run.tables);
+    let all = view.unresolved();
     let rows: Vec<_> = all.iter().filter(|row| row.own_share() >= NAMELESS_MIN || row.total_share() >= NAMELESS_ABOVE_MIN).collect();
     if rows.is_empty() {
         return;
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn words_without_colour_and_nothing_that_moves_the_cursor() {
-        let text = render(&sample_run::hostile(), Style::default(), Some(Path::new("tripod-out/x")), true);
+        let text = render(&View::new(&sample_run::hostile()), Style::default(), Some(Path::new("tripod-out/x")), true);
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
         assert!(!text.contains('\u{202e}'));
         for part in [
@@ -373,8 +373,8 @@ mod tests {
     #[test]
     fn colour_changes_nothing_but_colour() {
         let run = sample_run::hostile();
-        let plain = render(&run, Style::default(), None, false);
-        let colour = render(&run, Style { colour: true, ..Style::default() }, None, false);
+        let plain = render(&View::new(&run), Style::default(), None, false);
+        let colour = render(&View::new(&run), Style { colour: true, ..Style::default() }, None, false);
         assert!(colour.contains("\u{1b}[31m"));
         let mut stripped = colour;
         for (_, sequence) in MARKS {
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn lines_of_tables_fit() {
-        let text = render(&sample_run::hostile(), Style { colour: false, width: 80 }, None, false);
+        let text = render(&View::new(&sample_run::hostile()), Style { colour: false, width: 80 }, None, false);
         let wide: Vec<&str> = text.lines().filter(|line| line.starts_with(' ') && line.chars().count() > 82).collect();
         assert!(wide.is_empty(), "{wide:#?}");
     }

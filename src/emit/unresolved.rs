@@ -158,7 +158,7 @@ impl Nodes {
         for Stack { parent_stack_id, frame_id, .. } in &tables.stacks {
             let frame = usize::try_from(*frame_id).ok().and_then(|frame| tables.frames.get(frame));
             let dso = frame.filter(|frame| frame.function_id.is_none()).map(|frame| frame.dso_id.unwrap_or(UNMAPPED));
-            let parent = parent_stack_id.and_then(|parent| usize::try_from(parent).ok());
+            let parent = parent_stack_id.get().and_then(|parent| usize::try_from(parent).ok());
             let above = parent.and_then(|parent| nodes.of.get(parent)).map_or(0, |of| of.0);
             let set = match dso {
                 None => above,
@@ -181,7 +181,7 @@ impl Nodes {
 
 /// For summary.json.
 pub fn json(view: &View<'_>, text: impl Fn(&str) -> String) -> Value {
-    let rows = rows(&view.run.tables);
+    let rows = view.unresolved();
     let row = |row: &Row<'_>| {
         json!({
             "dso": text(row.name()), "path": row.dso.map(|dso| text(&dso.path)), "build_id": row.dso.and_then(|dso| dso.build_id.as_deref()),
@@ -237,8 +237,12 @@ mod tests {
         };
         tables.frames = vec![at(0, 0, None), at(1, 1, None), at(2, 0, Some(0))];
         // a's nameless frame, twice (recursion); generated code called from it; a's named frame called from that.
-        let node =
-            |id: i32, parent: Option<i32>, frame: i32| Stack { stack_id: id, parent_stack_id: parent, frame_id: frame, ..stack.clone() };
+        let node = |id: i32, parent: Option<i32>, frame: i32| Stack {
+            stack_id: id,
+            parent_stack_id: parent.into(),
+            frame_id: frame,
+            ..stack.clone()
+        };
         tables.stacks = vec![node(0, None, 0), node(1, Some(0), 0), node(2, Some(1), 1), node(3, Some(2), 2)];
         let sample = |stack: i32, weight: i64| crate::tables::Sample {
             event_id: 0,

@@ -2,8 +2,10 @@
 //! evidence and what to record. Nothing is judged here.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use super::run::{HypothesisDoc, Missing, Run};
+use super::unresolved;
 use crate::tables::{Artifact, Evidence, Hypothesis, Reading, Tables, Threshold};
 
 /// The three words of the ledger.
@@ -19,6 +21,7 @@ pub struct View<'a> {
     evidence: BTreeMap<(&'a str, &'a str), Vec<&'a Evidence>>,
     thresholds: BTreeMap<&'a str, Vec<&'a Threshold>>,
     docs: BTreeMap<&'a str, &'a HypothesisDoc>,
+    unresolved: OnceLock<Vec<unresolved::Row<'a>>>,
 }
 
 /// One hypothesis.
@@ -60,6 +63,11 @@ pub struct Recording<'a> {
 }
 
 impl<'a> View<'a> {
+    /// What has no name, made when it is first asked for.
+    pub fn unresolved(&self) -> &[unresolved::Row<'a>] {
+        self.unresolved.get_or_init(|| unresolved::rows(&self.run.tables))
+    }
+
     pub fn new(run: &'a Run) -> View<'a> {
         let Tables { artifacts, readings, evidence, thresholds, .. } = &run.tables;
         let mut view = View {
@@ -69,6 +77,7 @@ impl<'a> View<'a> {
             evidence: BTreeMap::new(),
             thresholds: BTreeMap::new(),
             docs: run.catalogue.iter().map(|doc| (doc.id.as_str(), doc)).collect(),
+            unresolved: OnceLock::new(),
         };
         for row in readings {
             view.readings.entry(&row.hypothesis).or_default().push(row);
@@ -126,15 +135,10 @@ impl<'a> View<'a> {
     fn entry(&self, row: &'a Hypothesis) -> Entry<'a> {
         let id: &str = &row.hypothesis;
         let readings = self.readings.get(id).map_or(&[][..], Vec::as_slice);
-        let mut names: Vec<&str> = readings.iter().map(|reading| &*reading.slot).collect();
-        names.sort_unstable();
-        names.dedup();
-        for name in ["A", "B", "C"] {
-            if names.len() < 3 && !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names.sort_unstable();
+        let has = |name: &str| readings.iter().any(|reading| &*reading.slot == name);
+        // The fallback stands where the angle that it replaces would.
+        let mut fallback = has("D").then_some("D");
+        let names = ["A", "B", "C"].map(|name| if has(name) { name } else { fallback.take().unwrap_or(name) });
         Entry {
             row,
             doc: self.docs.get(id).copied(),

@@ -122,7 +122,7 @@ fn failed(path: &Path, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::{EmitOptions, render, sample_run};
+    use crate::emit::{EmitOptions, View, render, sample_run};
 
     fn files(names: &[&str]) -> Vec<OutputFile> {
         names.iter().map(|name| ((*name).to_owned(), b"x".to_vec())).collect()
@@ -139,7 +139,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let dir = root.path().join("out/run");
         let run = sample_run::hostile();
-        let rendered = render(&run, EmitOptions::default()).unwrap();
+        let rendered = render(&View::new(&run), EmitOptions::default()).unwrap();
         write(&dir, &rendered, &run.tables, Overwrite::SameRun).unwrap();
         fs::write(dir.join("stale"), "x").unwrap();
         write(&dir, &rendered, &run.tables, Overwrite::SameRun).unwrap();

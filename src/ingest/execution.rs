@@ -25,7 +25,23 @@ impl Execution {
             work: None,
             threads: None,
             variant: None,
+            places: None,
         }
+    }
+
+    /// Notes where in the artifact a value stands: `L=2`, `ptr=/bare/runs/0/wall_s`.
+    pub fn note_place(&mut self, field: &str, place: &str) {
+        let noted = match &self.places {
+            Some(places) => format!("{places},{field}@{place}"),
+            None => format!("{field}@{place}"),
+        };
+        self.places = Some(noted.into());
+    }
+
+    /// The place of a value, where the importer noted it.
+    pub fn place_of(&self, field: &str) -> Option<&str> {
+        let places = self.places.as_deref()?.split(',');
+        places.filter_map(|noted| noted.split_once('@')).find_map(|(name, place)| (name == field).then_some(place))
     }
 
     /// Fills in `program` and `signature` from argv and what is declared. Without argv both stay null.

@@ -13,6 +13,7 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
+use super::stdin::{STDIN, STDIN_NAME, Spool};
 use super::{Format, ImportOptions, Input, Recorder, Severity, sniff};
 use crate::error::{Error, Result};
 use crate::objects::Library;
@@ -21,12 +22,17 @@ use crate::tables::Artifact;
 /// A file that decompresses to more than this is cut there, and the artifact is marked truncated.
 const DECOMPRESSED_BYTES_MAX: u64 = 8 << 30;
 
+/// The window that an xz file may ask for: 64 MiB is that of its highest level.
+const XZ_MEMORY_KIB_MAX: u32 = 256 << 10;
+
 /// The files to read, by their name relative to the input root.
 #[derive(Debug, Default)]
 pub struct Inputs {
     files: BTreeMap<String, PathBuf>,
     /// The directories and the parents of the files that were given.
     pub roots: Vec<PathBuf>,
+    /// What came on standard input, for `-`.
+    spool: Option<Spool>,
 }
 
 impl Inputs {
@@ -39,6 +45,12 @@ impl Inputs {
         paths.dedup();
         let several = paths.len() > 1;
         for path in paths {
+            if path.as_os_str() == STDIN {
+                let spool = inputs.spool.insert(Spool::of_stdin()?);
+                let path = spool.path();
+                inputs.add(STDIN_NAME.to_owned(), path);
+                continue;
+            }
             let meta = std::fs::metadata(path).map_err(|source| Error::Io { path: path.clone(), source })?;
             let last = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             if meta.is_dir() {
@@ -168,16 +180,13 @@ fn read_one(name: &str, path: &Path, library: &Library, options: &ImportOptions)
             recorder.skip("unreadable", Severity::Error, &format!("{name}: {error}"), "check that the file is readable", "");
         }
         Ok(content) => {
-            let bytes = content.bytes();
-            match sniff(bytes) {
-                None => not_recognised(name, bytes, &mut recorder),
-                Some(format) => {
-                    recorder.artifact.kind = Arc::from(format.name);
-                    recorder.artifact.tool = Arc::from(format.tool);
-                    let input = Input { name, path, bytes, library, options };
-                    recorder = read_with(format, &input, recorder);
-                }
-            }
+            let identity = || Arc::<str>::from(hex(&Sha256::digest(content.stored())));
+            let input = Input { name, path, bytes: content.bytes(), library, options };
+            // The hash of a large file takes as long as reading it does.
+            let (sha256, read) = rayon::join(identity, || identify_and_read(&input, recorder));
+            recorder = read;
+            recorder.artifact.sha256 = sha256.clone();
+            recorder.artifact.root = sha256;
         }
     }
     // What was skipped is counted when the recorder is finished.
@@ -186,6 +195,18 @@ fn read_one(name: &str, path: &Path, library: &Library, options: &ImportOptions)
         finished.artifact.status = Arc::from("partial");
     }
     finished
+}
+
+fn identify_and_read(input: &Input<'_>, mut recorder: Recorder) -> Recorder {
+    match sniff(input.bytes) {
+        None => not_recognised(input.name, input.bytes, &mut recorder),
+        Some(format) => {
+            recorder.artifact.kind = Arc::from(format.name);
+            recorder.artifact.tool = Arc::from(format.tool);
+            recorder = read_with(format, input, recorder);
+        }
+    }
+    recorder
 }
 
 fn read_with(format: &Format, input: &Input<'_>, mut recorder: Recorder) -> Recorder {
@@ -210,49 +231,49 @@ fn not_recognised(name: &str, bytes: &[u8], recorder: &mut Recorder) {
     recorder.skip("not_recognised", Severity::Warn, &format!("{name}: {what}"), "`tripod formats` lists what can be read", "");
 }
 
-enum Content {
-    Mapped(Mmap),
-    Owned(Vec<u8>),
-    Empty,
+/// A file, and what it holds where that is compressed.
+struct Content {
+    map: Option<Mmap>,
+    inflated: Option<Vec<u8>>,
 }
 
 impl Content {
+    fn stored(&self) -> &[u8] {
+        self.map.as_deref().unwrap_or(&[])
+    }
+
     fn bytes(&self) -> &[u8] {
-        match self {
-            Content::Mapped(map) => map,
-            Content::Owned(bytes) => bytes,
-            Content::Empty => &[],
-        }
+        self.inflated.as_deref().unwrap_or(self.stored())
     }
 }
 
-/// Maps the file, hashes it and decompresses it where it is zstd or gzip.
+/// Maps the file and decompresses it where it is zstd, gzip or xz.
 fn content(path: &Path, recorder: &mut Recorder) -> std::io::Result<Content> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
     recorder.artifact.size_bytes = size as i64;
     if size == 0 {
-        recorder.artifact.sha256 = Arc::from(hex(&Sha256::digest([])));
-        recorder.artifact.root = recorder.artifact.sha256.clone();
-        return Ok(Content::Empty);
+        return Ok(Content { map: None, inflated: None });
     }
     // SAFETY: the mapping is read only. If another process truncates the file meanwhile, reading it ends the process
     // (SIGBUS); recordings are evidence and are not written while they are read.
     let map = unsafe { Mmap::map(&file)? };
-    recorder.artifact.sha256 = Arc::from(hex(&Sha256::digest(&map[..])));
-    recorder.artifact.root = recorder.artifact.sha256.clone();
-    let owned = match &map[..] {
+    let inflated = match &map[..] {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
             recorder.artifact.compression = Some(Arc::from("zstd"));
-            inflate(zstd::stream::read::Decoder::with_buffer(&map[..])?, recorder)
+            Some(inflate(zstd::stream::read::Decoder::with_buffer(&map[..])?, recorder))
         }
         [0x1f, 0x8b, ..] => {
             recorder.artifact.compression = Some(Arc::from("gzip"));
-            inflate(flate2::read::MultiGzDecoder::new(&map[..]), recorder)
+            Some(inflate(flate2::read::MultiGzDecoder::new(&map[..]), recorder))
         }
-        _ => return Ok(Content::Mapped(map)),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
+            recorder.artifact.compression = Some(Arc::from("xz"));
+            Some(inflate(lzma_rust2::XzReader::new_mem_limit(&map[..], true, XZ_MEMORY_KIB_MAX), recorder))
+        }
+        _ => None,
     };
-    Ok(Content::Owned(owned))
+    Ok(Content { map: Some(map), inflated })
 }
 
 /// Reads to the end; what came before an error is kept and the artifact marked truncated.

@@ -75,6 +75,7 @@ fn one_command(n: usize, result: &Value, recorder: &mut Recorder) {
             variant: parameters.get("variant").map(|value| value.as_str().into()),
             threads: parameters.get("threads").and_then(|value| value.parse().ok()),
             work: parameters.get("work").or_else(|| parameters.get("n")).and_then(|value| value.parse().ok()),
+            function: parameters.get("function").map(|value| value.as_str().into()),
             repetition: i32::try_from(repetition).unwrap_or(i32::MAX),
             wall_ns,
             user_ns: mean("user"),

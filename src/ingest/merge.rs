@@ -21,6 +21,7 @@ struct Merger {
     out: Tables,
     dsos: FxHashMap<(Text, Option<Text>), i32>,
     functions: FxHashMap<(Text, Option<i32>, Option<Text>), i32>,
+    /// These two are filled once a second recorder has frames and stacks.
     frames: FxHashMap<FrameKey, i32>,
     stacks: FxHashMap<(i32, i32), i32>,
 }
@@ -82,8 +83,8 @@ impl Merger {
         row.artifact_id = artifact;
         let dsos = self.dsos(&local.dsos);
         let functions = self.functions(&local.functions, &dsos);
-        let frames = self.frames(&local.frames, &dsos, &functions);
-        let stacks = self.stacks(&local.stacks, &frames);
+        let frames = self.frames(local.frames, &dsos, &functions);
+        let stacks = self.stacks(local.stacks, &frames);
         let offset = |len: usize, count: usize| Ids((0..count).map(|id| (len + id) as i32).collect());
         let processes = offset(self.out.processes.len(), local.processes.len());
         let threads = offset(self.out.threads.len(), local.threads.len());
@@ -139,6 +140,17 @@ impl Merger {
             r.thread_id = threads.map(r.thread_id);
             r.stack_id = stacks.map(r.stack_id);
         });
+        append(&mut out.block_requests, local.block_requests, |r| {
+            r.artifact_id = artifact;
+            r.thread_id = threads.map(r.thread_id);
+            r.stack_id = stacks.map(r.stack_id);
+        });
+        append(&mut out.lock_contentions, local.lock_contentions, |r| {
+            r.artifact_id = artifact;
+            r.thread_id = threads.map(r.thread_id);
+            r.stack_id = stacks.map(r.stack_id);
+        });
+        append(&mut out.interrupts, local.interrupts, |r| r.artifact_id = artifact);
         append(&mut out.allocations, local.allocations, |r| {
             r.artifact_id = artifact;
             r.stack_id = stacks.map(r.stack_id);
@@ -172,30 +184,56 @@ impl Merger {
         Ids(ids.collect())
     }
 
-    fn frames(&mut self, local: &[Frame], dsos: &Ids, functions: &Ids) -> Ids {
+    fn frames(&mut self, local: Vec<Frame>, dsos: &Ids, functions: &Ids) -> Ids {
+        let rename = |row: &mut Frame| {
+            row.dso_id = dsos.map(row.dso_id);
+            row.function_id = functions.map(row.function_id);
+        };
+        if self.out.frames.is_empty() {
+            // Nothing to compare with: within one recorder they are different already.
+            let ids = Ids((0..local.len() as i32).collect());
+            append(&mut self.out.frames, local, rename);
+            return ids;
+        }
+        let key = |row: &Frame| (row.dso_id, row.rel, row.inline_depth, row.is_kernel, row.function_id, row.line, row.symbol_rel);
+        if self.frames.is_empty() {
+            self.frames = self.out.frames.iter().map(|row| (key(row), row.frame_id)).collect();
+        }
         let out = &mut self.out.frames;
-        let ids = local.iter().map(|row| {
-            let (dso_id, function_id) = (dsos.map(row.dso_id), functions.map(row.function_id));
-            let key = (dso_id, row.rel, row.inline_depth, row.is_kernel, function_id, row.line, row.symbol_rel);
-            *self.frames.entry(key).or_insert_with(|| {
+        let ids = local.into_iter().map(|mut row| {
+            rename(&mut row);
+            *self.frames.entry(key(&row)).or_insert_with(|| {
                 let id = out.len() as i32;
-                out.push(Frame { frame_id: id, dso_id, function_id, ..row.clone() });
+                out.push(Frame { frame_id: id, ..row });
                 id
             })
         });
         Ids(ids.collect())
     }
 
-    fn stacks(&mut self, local: &[Stack], frames: &Ids) -> Ids {
+    fn stacks(&mut self, local: Vec<Stack>, frames: &Ids) -> Ids {
+        if local.is_empty() {
+            return Ids(Vec::new());
+        }
+        if self.out.stacks.is_empty() {
+            // Nothing to compare with: within one recorder they are different already.
+            let ids = Ids((0..local.len() as i32).collect());
+            append(&mut self.out.stacks, local, |row| row.frame_id = frames.get(row.frame_id));
+            return ids;
+        }
+        if self.stacks.is_empty() {
+            let known = self.out.stacks.iter().map(|row| ((row.parent_stack_id.get().unwrap_or(-1), row.frame_id), row.stack_id));
+            self.stacks = known.collect();
+        }
         let mut ids = Ids(Vec::with_capacity(local.len()));
         for row in local {
             // Parents come first in a recorder, so theirs is known.
-            let parent = ids.map(row.parent_stack_id);
+            let parent = ids.map(row.parent_stack_id.get());
             let frame_id = frames.get(row.frame_id);
             let out = &mut self.out.stacks;
             let id = *self.stacks.entry((parent.unwrap_or(-1), frame_id)).or_insert_with(|| {
                 let id = out.len() as i32;
-                out.push(Stack { stack_id: id, parent_stack_id: parent, frame_id, ..row.clone() });
+                out.push(Stack { stack_id: id, parent_stack_id: parent.into(), frame_id, ..row });
                 id
             });
             ids.0.push(id);

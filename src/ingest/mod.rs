@@ -4,6 +4,7 @@
 //! [`Recorder`], the only door. It is chosen by content, never by file name. It returns `Err` only where nothing of
 //! the file can be used; whatever is smaller is a counted skip (`Recorder::skip`).
 
+mod call_shapes;
 mod command;
 mod execution;
 mod files;
@@ -13,11 +14,10 @@ pub mod manifest;
 mod memory_series;
 mod merge;
 mod offcpu_stacks;
-mod perf_data;
+pub mod perf_data;
 mod perf_stat;
 mod recorder;
-#[cfg(test)]
-mod sniff_tests;
+mod stdin;
 mod strace_log;
 mod strace_summary;
 #[cfg(test)]
@@ -34,6 +34,7 @@ pub use files::{Inputs, read_all};
 pub use manifest::{Manifest, Placed, apply as apply_manifests, manifests};
 pub use merge::merge;
 pub use recorder::{FrameAt, NewEvent, Recorder, Severity};
+pub use stdin::{STDIN, STDIN_NAME};
 
 /// One input file, decompressed.
 pub struct Input<'a> {
@@ -41,7 +42,7 @@ pub struct Input<'a> {
     pub name: &'a str,
     /// Where it lies on this machine (for neighbours such as jitdump files; never for writing).
     pub path: &'a Path,
-    /// The whole content, decompressed where the file was zstd or gzip.
+    /// The whole content, decompressed where the file was zstd, gzip or xz.
     pub bytes: &'a [u8],
     /// Object files that may be opened: symbol directories and debug roots.
     pub library: &'a Library,
@@ -54,6 +55,8 @@ pub struct Input<'a> {
 pub struct ImportOptions {
     /// Keep scheduler, syscall, lock and block tracepoints in `samples` too.
     pub keep_tracepoints: bool,
+    /// perf.data: stacks that are made at once; `None` for a good number. The rows do not depend on it.
+    pub stacks_at_once: Option<usize>,
 }
 
 /// A file format: how to recognise it and how to read it.

@@ -4,7 +4,6 @@
 //! dso, function, frame or stack node is stored once.
 
 use std::collections::BTreeMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -80,6 +79,8 @@ pub struct Recorder {
     functions: FxHashMap<(Text, Option<i32>, Option<Text>), i32>,
     frames: FxHashMap<FrameKey, i32>,
     stacks: FxHashMap<(i32, i32), i32>,
+    /// Whether `frames` and `stacks` have all rows of their tables.
+    is_hashed: bool,
     losses: BTreeMap<String, Loss>,
 }
 
@@ -94,6 +95,7 @@ impl Recorder {
             functions: FxHashMap::default(),
             frames: FxHashMap::default(),
             stacks: FxHashMap::default(),
+            is_hashed: true,
             losses: BTreeMap::new(),
         }
     }
@@ -154,38 +156,78 @@ impl Recorder {
     }
 
     pub fn intern_frame(&mut self, at: &FrameAt) -> i32 {
-        let key = (at.dso, at.rel, at.function, at.line, at.inline_depth, at.is_kernel, at.symbol_rel);
-        match self.frames.entry(key) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                let id = self.tables.frames.len() as i32;
-                self.tables.frames.push(Frame {
-                    frame_id: id,
-                    dso_id: at.dso,
-                    rel: at.rel,
-                    inline_depth: at.inline_depth,
-                    is_inlined: at.inline_depth > 0,
-                    is_kernel: at.is_kernel,
-                    function_id: at.function,
-                    line: at.line,
-                    symbol_rel: at.symbol_rel,
-                });
-                *entry.insert(id)
-            }
+        if !self.is_hashed {
+            self.hash_again();
         }
+        let key = (at.dso, at.rel, at.function, at.line, at.inline_depth, at.is_kernel, at.symbol_rel);
+        if let Some(id) = self.frames.get(&key) {
+            return *id;
+        }
+        let id = self.push_frame(at);
+        self.frames.insert(key, id);
+        id
+    }
+
+    fn push_frame(&mut self, at: &FrameAt) -> i32 {
+        let id = self.tables.frames.len() as i32;
+        self.tables.frames.push(Frame {
+            frame_id: id,
+            dso_id: at.dso,
+            rel: at.rel,
+            inline_depth: at.inline_depth,
+            is_inlined: at.inline_depth > 0,
+            is_kernel: at.is_kernel,
+            function_id: at.function,
+            line: at.line,
+            symbol_rel: at.symbol_rel,
+        });
+        id
+    }
+
+    /// After rows were adopted without being hashed.
+    fn hash_again(&mut self) {
+        let stacks = self.tables.stacks.iter().map(|row| ((row.parent_stack_id.get().unwrap_or(-1), row.frame_id), row.stack_id));
+        self.stacks = stacks.collect();
+        let key = |row: &Frame| (row.dso_id, row.rel, row.function_id, row.line, row.inline_depth, row.is_kernel, row.symbol_rel);
+        self.frames = self.tables.frames.iter().map(|row| (key(row), row.frame_id)).collect();
+        self.is_hashed = true;
     }
 
     /// The node for `frame` called from `parent`; call it from the root to the leaf.
     pub fn intern_stack(&mut self, parent: Option<i32>, frame: i32) -> i32 {
-        match self.stacks.entry((parent.unwrap_or(-1), frame)) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                let id = self.tables.stacks.len() as i32;
-                let depth = parent.and_then(|parent| self.tables.stacks.get(parent as usize)).map_or(0, |row| row.depth + 1);
-                self.tables.stacks.push(Stack { stack_id: id, parent_stack_id: parent, frame_id: frame, depth, stack_key: 0 });
-                *entry.insert(id)
-            }
+        if !self.is_hashed {
+            self.hash_again();
         }
+        let key = (parent.unwrap_or(-1), frame);
+        if let Some(id) = self.stacks.get(&key) {
+            return *id;
+        }
+        let id = self.push_stack(parent, frame);
+        self.stacks.insert(key, id);
+        id
+    }
+
+    /// Takes over stacks that were interned elsewhere, each frame and each node once, parents first. Nodes are (parent,
+    /// frame) by their place in the two lists. Gives the id of each node.
+    pub fn adopt_stacks(&mut self, frames: impl Iterator<Item = FrameAt>, nodes: impl Iterator<Item = (Option<i32>, i32)>) -> Vec<i32> {
+        // Nothing to compare with: what is different there is different here.
+        let is_first = self.tables.stacks.is_empty() && self.tables.frames.is_empty();
+        let frames: Vec<i32> = frames.map(|frame| if is_first { self.push_frame(&frame) } else { self.intern_frame(&frame) }).collect();
+        let mut ids: Vec<i32> = Vec::with_capacity(nodes.size_hint().0);
+        for (parent, frame) in nodes {
+            let parent = parent.and_then(|parent| ids.get(parent as usize).copied());
+            let frame = frames.get(frame as usize).copied().unwrap_or(0);
+            ids.push(if is_first { self.push_stack(parent, frame) } else { self.intern_stack(parent, frame) });
+        }
+        self.is_hashed &= !is_first;
+        ids
+    }
+
+    fn push_stack(&mut self, parent: Option<i32>, frame: i32) -> i32 {
+        let id = self.tables.stacks.len() as i32;
+        let depth = parent.and_then(|parent| self.tables.stacks.get(parent as usize)).map_or(0, |row| row.depth + 1);
+        self.tables.stacks.push(Stack { stack_id: id, parent_stack_id: parent.into(), frame_id: frame, depth, stack_key: 0 });
+        id
     }
 
     /// A process; the importer decides when a pid means a new one.

@@ -40,7 +40,11 @@ pub fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {
             current = Some(Execution { argv: Some(argv.into()), ..Execution::under("bare") });
         } else if let (Some(execution), Some((key, value))) = (&mut current, line.rsplit_once(": ")) {
             recorder.artifact.records += 1;
-            if field(execution, key, value).is_none() {
+            let read = field(execution, key, value);
+            if let Some(Some(name)) = read {
+                execution.note_place(name, &text::place(line_no));
+            }
+            if read.is_none() {
                 recorder.skip(
                     "time_v_number",
                     Severity::Warn,
@@ -58,28 +62,33 @@ pub fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {
 fn finish(execution: Option<Execution>, recorder: &mut Recorder) {
     if let Some(execution) = execution {
         if execution.exit_code.is_none() {
+            recorder.artifact.status = "truncated".into();
             recorder.skip("truncated", Severity::Warn, "the report ends before its last line (Exit status)", "copy the file again", "");
         }
         recorder.push_execution(execution);
     }
 }
 
-/// `None` where the value is not what the key promises; other keys are passed over.
-fn field(execution: &mut Execution, key: &str, value: &str) -> Option<()> {
+/// The column that the line fills. `None` where the value is not what the key promises; other keys are passed over.
+fn field(execution: &mut Execution, key: &str, value: &str) -> Option<Option<&'static str>> {
     let count = |value: &str| value.parse::<i64>().ok();
-    match key {
-        "User time (seconds)" => execution.user_ns = Some(text::seconds(value)?),
-        "System time (seconds)" => execution.system_ns = Some(text::seconds(value)?),
-        "Elapsed (wall clock) time (h:mm:ss or m:ss)" => execution.wall_ns = Some(clock(value)?),
-        "Maximum resident set size (kbytes)" => execution.max_rss_bytes = Some(count(value)?.checked_mul(1024)?),
-        "Major (requiring I/O) page faults" => execution.major_faults = Some(count(value)?),
-        "Minor (reclaiming a frame) page faults" => execution.minor_faults = Some(count(value)?),
-        "Voluntary context switches" => execution.voluntary_switches = Some(count(value)?),
-        "Involuntary context switches" => execution.involuntary_switches = Some(count(value)?),
-        "Exit status" => execution.exit_code = Some(value.parse().ok()?),
-        _ => {}
-    }
-    Some(())
+    let (name, slot, value) = match key {
+        "User time (seconds)" => ("user_ns", &mut execution.user_ns, text::seconds(value)?),
+        "System time (seconds)" => ("system_ns", &mut execution.system_ns, text::seconds(value)?),
+        "Elapsed (wall clock) time (h:mm:ss or m:ss)" => ("wall_ns", &mut execution.wall_ns, clock(value)?),
+        "Maximum resident set size (kbytes)" => ("max_rss_bytes", &mut execution.max_rss_bytes, count(value)?.checked_mul(1024)?),
+        "Major (requiring I/O) page faults" => ("major_faults", &mut execution.major_faults, count(value)?),
+        "Minor (reclaiming a frame) page faults" => ("minor_faults", &mut execution.minor_faults, count(value)?),
+        "Voluntary context switches" => ("voluntary_switches", &mut execution.voluntary_switches, count(value)?),
+        "Involuntary context switches" => ("involuntary_switches", &mut execution.involuntary_switches, count(value)?),
+        "Exit status" => {
+            execution.exit_code = Some(value.parse().ok()?);
+            return Some(None);
+        }
+        _ => return Some(None),
+    };
+    *slot = Some(value);
+    Some(Some(name))
 }
 
 /// `h:mm:ss` or `m:ss.cc`.
@@ -117,6 +126,9 @@ mod tests {
         assert_eq!((execution.minor_faults, execution.major_faults), (Some(177), Some(2)));
         assert_eq!((execution.voluntary_switches, execution.involuntary_switches), (Some(112), Some(28)));
         assert_eq!(execution.exit_code, Some(3));
+        // Lines counted in the text above.
+        let places = ["user_ns", "wall_ns", "max_rss_bytes", "minor_faults", "wor"].map(|field| execution.place_of(field));
+        assert_eq!(places, [Some("L=4"), Some("L=7"), Some("L=8"), Some("L=10"), None]);
         assert!(recorder.tables.diagnostics.is_empty());
     }
 

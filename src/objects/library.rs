@@ -38,7 +38,7 @@ pub struct Found {
     pub doubt: Option<String>,
     /// Where was looked, for messages.
     pub tried: Vec<String>,
-    unwind: OnceLock<Option<Arc<Table>>>,
+    unwind: OnceLock<Option<Table>>,
 }
 
 impl Found {
@@ -49,8 +49,8 @@ impl Found {
     }
 
     /// The unwind table, parsed once and shared by all processes that map the dso.
-    pub(super) fn unwind_table(&self) -> Option<Arc<Table>> {
-        self.unwind.get_or_init(|| Table::read(self).map(Arc::new)).clone()
+    pub(super) fn unwind_table(&self) -> Option<&Table> {
+        self.unwind.get_or_init(|| Table::read(self)).as_ref()
     }
 
     /// A label for `dsos.symbol_source`: the file that names addresses.
@@ -263,7 +263,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        if !is_there && !(roots.sysroots.is_empty() && roots.path_maps.is_empty()) {
+        if !(is_there || roots.sysroots.is_empty() && roots.path_maps.is_empty()) {
             self.tried.push(format!("no ELF file at {} below the sysroots and path maps", self.path));
         }
     }

@@ -5,7 +5,8 @@ use std::process::Command;
 
 /// Runs a tool; `None` where it is not installed or fails.
 pub fn run(tool: &str, args: &[&str], dir: &Path) -> Option<String> {
-    let output = Command::new(tool).args(args).current_dir(dir).env("LC_ALL", "C").output().ok()?;
+    // Some versions of llvm-dwp never end.
+    let output = Command::new("timeout").args(["20", tool]).args(args).current_dir(dir).env("LC_ALL", "C").output().ok()?;
     if !output.status.success() {
         eprintln!("{tool} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
         return None;

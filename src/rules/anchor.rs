@@ -4,24 +4,22 @@
 //! `@user_ns+system_ns`: these fields of the artifact's execution, one term each;
 //! `rows=benchmarks.wall_ns&threads=4`: one term per repetition, since a median stands nowhere in a file.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 
+use crate::hotspots::encode;
 use crate::tables::{Benchmark, Execution, Tables};
-
-/// Unreserved characters and the separator of paths stay readable.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
 /// The path of an artifact as it stands in an anchor.
 pub fn encoded_path(tables: &Tables, artifact: i32) -> String {
     let path = tables.artifacts.iter().find(|row| row.artifact_id == artifact).map_or("", |row| row.path.as_ref());
-    utf8_percent_encode(path, PATH).to_string()
+    encode(path)
 }
 
 /// (term, value, anchor) for one number of a row.
 pub fn resolve(tables: &Tables, artifact: i32, term: &str, value: i64, spec: &str) -> Vec<(String, i64, String)> {
     let path = encoded_path(tables, artifact);
     if let Some(fields) = spec.strip_prefix('@') {
-        let execution = tables.executions.iter().find(|row| row.artifact_id == artifact);
+        let execution = told(tables, artifact, fields, value);
         let several = fields.contains('+');
         let one = |field: &str| {
             let value = execution.and_then(|row| execution_field(row, field))?;
@@ -36,7 +34,7 @@ pub fn resolve(tables: &Tables, artifact: i32, term: &str, value: i64, spec: &st
         return rows
             .enumerate()
             .map(|(at, row)| {
-                let pointer = utf8_percent_encode(&row.pointer, PATH).to_string();
+                let pointer = encode(&row.pointer);
                 (format!("{term} {}", at + 1), row.wall_ns, format!("{}#ptr={pointer}", encoded_path(tables, row.artifact_id)))
             })
             .collect();
@@ -44,18 +42,32 @@ pub fn resolve(tables: &Tables, artifact: i32, term: &str, value: i64, spec: &st
     vec![(term.to_owned(), value, format!("{path}#{spec}"))]
 }
 
+/// The artifact's execution that tells the value; an artifact may tell several (`time -a`, a manifest's bare runs).
+fn told<'a>(tables: &'a Tables, artifact: i32, fields: &str, value: i64) -> Option<&'a Execution> {
+    let own = || tables.executions.iter().filter(move |row| row.artifact_id == artifact);
+    let sum = |row: &Execution| fields.split('+').map(|field| execution_field(row, field)).try_fold(0i64, |sum, one| sum.checked_add(one?));
+    own().find(|row| sum(row) == Some(value)).or_else(|| own().next())
+}
+
 fn fits(row: &Benchmark, key: &str, wanted: &str) -> bool {
+    let wanted = percent_decode_str(wanted).decode_utf8_lossy();
     match key {
-        "variant" => row.variant.as_deref().unwrap_or("") == wanted,
+        "variant" => row.variant.as_deref().unwrap_or("none") == wanted,
+        "function" => row.function.as_deref() == Some(&*wanted),
         "threads" => row.threads.is_some_and(|threads| threads.to_string() == wanted),
         _ => false,
     }
 }
 
-/// The line of the field where the importer noted it, else a sum that `verify` repeats.
+/// The place of the field where the importer noted it, else a sum that `verify` repeats.
 fn place(execution: Option<&Execution>, field: &str) -> String {
-    let _ = execution;
-    format!("sum=executions.{field}")
+    match execution.and_then(|row| row.place_of(field)) {
+        Some(noted) => match noted.split_once('=') {
+            Some(("ptr", pointer)) => format!("ptr={}", encode(pointer)),
+            _ => noted.to_owned(),
+        },
+        None => format!("sum=executions.{field}"),
+    }
 }
 
 fn execution_field(row: &Execution, field: &str) -> Option<i64> {
@@ -70,5 +82,40 @@ fn execution_field(row: &Execution, field: &str) -> Option<i64> {
         "involuntary_switches" => row.involuntary_switches,
         "work" => row.work,
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::Artifact;
+
+    /// Two reports in one file, as `time -a` writes them.
+    fn tables() -> Tables {
+        let mut tables = Tables::default();
+        let artifact: Artifact = crate::emit::sample().tables.artifacts[0].clone();
+        tables.artifacts.push(Artifact { artifact_id: 3, path: "a b/time.txt".into(), ..artifact });
+        for (user_ns, line) in [(10, 2), (30, 25)] {
+            let mut row = Execution { artifact_id: 3, user_ns: Some(user_ns), system_ns: Some(5), ..Execution::under("bare") };
+            row.note_place("user_ns", &format!("L={line}"));
+            tables.executions.push(row);
+        }
+        tables
+    }
+
+    #[test]
+    fn names_cannot_end_a_part_early() {
+        assert_eq!(encode("a b/c#d&e=f%"), "a%20b/c%23d%26e%3Df%25");
+        assert_eq!(encode("operator=(x)"), "operator%3D%28x%29");
+    }
+
+    #[test]
+    fn a_value_stands_in_the_line_of_its_own_report() {
+        let tables = tables();
+        assert_eq!(resolve(&tables, 3, "part", 30, "@user_ns"), [("part".into(), 30, "a%20b/time.txt#L=25".into())]);
+        let terms = resolve(&tables, 3, "whole", 35, "@user_ns+system_ns");
+        let anchors: Vec<(&str, &str)> = terms.iter().map(|(name, _, anchor)| (name.as_str(), anchor.as_str())).collect();
+        let expected = [("whole user_ns", "a%20b/time.txt#L=25"), ("whole system_ns", "a%20b/time.txt#sum=executions.system_ns")];
+        assert_eq!(anchors, expected);
     }
 }

@@ -113,7 +113,9 @@ fn differ<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
 /// The execution an artifact recorded: its own row, or the one that points back to it.
 pub fn execution_of<'a>(tables: &'a Tables, artifact: &Artifact) -> Option<&'a Execution> {
     let by_id = artifact.execution_id.and_then(|id| tables.executions.iter().find(|row| row.execution_id == id));
-    by_id.or_else(|| tables.executions.iter().find(|row| row.artifact_id == artifact.artifact_id))
+    // A manifest tells runs of other work too, for the artifacts that were traced on less.
+    let is_own = |row: &&Execution| row.artifact_id == artifact.artifact_id && artifact.kind.as_ref() != "manifest";
+    by_id.or_else(|| tables.executions.iter().find(is_own))
 }
 
 /// The value most artifacts share; bare executions, then the first, decide ties.

@@ -1,6 +1,8 @@
 //! The one door of `SQLContext`: views and queries over the tables, one fresh context per query (a failed query poisons
 //! the next one in polars 0.55).
 
+use std::collections::BTreeSet;
+
 use polars::prelude::{DataFrame, DataType, IntoLazy, NamedFrom, Series};
 use polars::sql::SQLContext;
 
@@ -16,12 +18,14 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// All tables, and `admitted`: who may meet whom.
-    pub fn over(tables: &Tables, comparability: &Comparability) -> Result<Engine> {
-        let frames = bridge::frames(tables).map_err(|error| Error::Request(format!("tables: {error}")))?;
+    /// The tables that `texts` (query files) name, `admitted`: who may meet whom, and `reference`: what they are compared
+    /// with. Other tables are not converted: the stacks of a large recording are most of its bytes, and no rule asks for
+    /// them.
+    pub fn over(tables: &Tables, comparability: &Comparability, texts: &[&str]) -> Result<Engine> {
+        let words: BTreeSet<String> = texts.iter().flat_map(|text| words(text)).collect();
+        let frames = bridge::frames(tables, &|name| words.contains(name)).map_err(|error| Error::Request(format!("tables: {error}")))?;
         let mut frames: Vec<(String, DataFrame)> = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
-        frames
-            .push(("admitted".to_owned(), admitted(tables, comparability).map_err(|error| Error::Request(format!("admitted: {error}")))?));
+        frames.extend(standings(tables, comparability)?);
         Ok(Engine { frames, log: Vec::new() })
     }
 
@@ -32,8 +36,7 @@ impl Engine {
 
     /// Tables read back from a run directory, and `admitted`, for which `tables` must have artifacts and executions.
     pub fn stored(mut frames: Vec<(String, DataFrame)>, tables: &Tables) -> Result<Engine> {
-        let admitted = admitted(tables, &Comparability::find(tables)).map_err(|error| Error::Request(format!("admitted: {error}")))?;
-        frames.push(("admitted".to_owned(), admitted));
+        frames.extend(standings(tables, &Comparability::find(tables))?);
         Ok(Engine::plain(frames))
     }
 
@@ -68,6 +71,31 @@ impl Engine {
         out.sort_unstable();
         Ok(out)
     }
+}
+
+/// Every name in the queries and conditions of a file; text in quotes and comments of no meaning are passed over.
+fn words(text: &str) -> BTreeSet<String> {
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("--") || line.contains("needs"));
+    let code: Vec<String> = lines.map(|line| line.split('\'').step_by(2).collect::<Vec<_>>().join(" ")).collect();
+    let words = code.iter().flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// The two tables that are not written into a run directory.
+fn standings(tables: &Tables, comparability: &Comparability) -> Result<[(String, DataFrame); 2]> {
+    let wrong = |error| Error::Request(format!("admitted: {error}"));
+    let admitted = admitted(tables, comparability).map_err(wrong)?;
+    Ok([("admitted".to_owned(), admitted), ("reference".to_owned(), reference(comparability).map_err(wrong)?)])
+}
+
+/// `reference`: signature, work and threads of the run, one row.
+fn reference(comparability: &Comparability) -> polars::prelude::PolarsResult<DataFrame> {
+    let columns = vec![
+        Series::new("signature".into(), [comparability.signature.as_deref()]).into(),
+        Series::new("work".into(), [comparability.work]).into(),
+        Series::new("threads".into(), [comparability.threads]).into(),
+    ];
+    DataFrame::new(1, columns)
 }
 
 /// `admitted`: artifact_id, standing, and by what counts of it are multiplied and divided so that they are counts of the

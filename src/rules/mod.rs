@@ -59,6 +59,7 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "21_leaf_functions.sql",
     "22_bench_base.sql",
     "23_alloc_sites.sql",
+    "24_bench_partners.sql",
 );
 
 /// One file per hypothesis, in order of id.
@@ -161,12 +162,12 @@ pub fn checks() -> Result<Vec<quality::Check>> {
 }
 
 fn sql_files(dir: &Path) -> Result<Vec<(String, String)>> {
-    let io = |source| Error::Io { path: dir.to_owned(), source };
+    let io = |error| Error::Request(format!("--rules {}: {error}", dir.display()));
     let mut paths: Vec<PathBuf> = std::fs::read_dir(dir).map_err(io)?.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "sql"));
     paths.sort();
     let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+        let text = std::fs::read_to_string(&path).map_err(|error| Error::Request(format!("{}: {error}", path.display())))?;
         Ok((path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()), text))
     };
     paths.into_iter().map(read).collect()
@@ -176,7 +177,9 @@ fn sql_files(dir: &Path) -> Result<Vec<(String, String)>> {
 pub fn judge(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
     let hypotheses = hypotheses(&options.rules_dirs)?;
     let comparability = Comparability::find(tables);
-    let mut engine = Engine::over(tables, &comparability)?;
+    let own = hypotheses.iter().map(|own| own.text.as_str());
+    let texts: Vec<&str> = VIEWS.iter().chain(CHECKS).map(|(_, text)| *text).chain(own).collect();
+    let mut engine = Engine::over(tables, &comparability, &texts)?;
     for (file, sql) in VIEWS {
         dialect::check(strip_comments(sql).trim()).map_err(|why| Error::Request(format!("views/{file}: {why}")))?;
         engine.view(view_name(file), &format!("views/{file}"), strip_comments(sql).trim().trim_end_matches(';'))?;

@@ -25,13 +25,10 @@ pub(crate) struct At<'a> {
 
 impl At<'_> {
     pub fn error(self, expected: impl Into<String>, found: impl Into<String>) -> Error {
-        Error::Malformed {
-            path: self.file.to_owned(),
-            place: format!("line {}, key {}", self.line, self.key),
-            expected: expected.into(),
-            found: found.into(),
-            advice: "queries/README.md lists the keys".to_owned(),
-        }
+        let At { file, line, key } = self;
+        let (expected, found) = (expected.into(), found.into());
+        // Part of the request (`--rules`), not a recording that cannot be read.
+        Error::Request(format!("{file}: line {line}, key {key}: expected {expected}, found {found}; queries/README.md lists the keys"))
     }
 }
 
@@ -158,7 +155,11 @@ fn header(mut block: Block<'_>, text: &str) -> Result<Hypothesis> {
     };
     let explains = match block.optional("explains")? {
         None => Vec::new(),
-        Some(entry) => list(&entry.value).map(explains).collect(),
+        Some(entry) => {
+            let at = At { file, line: entry.line, key: "explains" };
+            let edges = list(&entry.value).map(|item| explains(item).ok_or_else(|| at.error("`ID`, `ID all` or `ID class NAME`", item)));
+            edges.collect::<Result<Vec<_>>>()?
+        }
     };
     let cost = block.required("cost")?;
     let cost = list(&cost.value)
@@ -196,14 +197,15 @@ fn list(value: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `R29`, `R22 all` or `R01 class ALLOC`.
-fn explains(item: &str) -> Explains {
-    let (id, how) = item.split_once(' ').unwrap_or((item, ""));
-    let how = match how.trim().split_once(' ') {
-        Some(("class", class)) => Overlap::Class(class.trim().to_owned()),
-        _ if how.trim() == "all" => Overlap::All,
-        _ => Overlap::Share,
+fn explains(item: &str) -> Option<Explains> {
+    let words: Vec<&str> = item.split_whitespace().collect();
+    let (id, how) = match words[..] {
+        [id] => (id, Overlap::Share),
+        [id, "all"] => (id, Overlap::All),
+        [id, "class", class] => (id, Overlap::Class(class.to_owned())),
+        _ => return None,
     };
-    Explains { hypothesis: id.to_owned(), how }
+    Some(Explains { hypothesis: id.to_owned(), how })
 }
 
 fn cost_metric(item: &str) -> Option<CostMetric> {
@@ -369,4 +371,40 @@ fn complete(file: &str, out: &Hypothesis) -> Result<()> {
     }
     let missing = out.cost.iter().find(|cost| out.cost_threshold(cost).is_none());
     missing.map_or(Ok(()), |cost| Err(At { file, line: 1, key: "cost" }.error("a metric of that slot", cost.metric.as_str())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::HYPOTHESES;
+
+    fn good() -> &'static str {
+        HYPOTHESES.iter().find(|(file, _)| file.starts_with("R13")).map(|(_, text)| *text).unwrap()
+    }
+
+    #[test]
+    fn a_typing_error_is_named_with_its_line_and_key() {
+        let own = hypothesis("own.sql", good()).unwrap();
+        assert_eq!((own.id.as_str(), own.slots.len(), own.explains.len()), ("R13", 3, 1));
+        for (from, to, line, message) in [
+            ("-- effort: 2", "-- effort: 9", 10, "key effort: expected 1 to 5"),
+            ("-- claim:", "-- clam:", 1, "key claim: expected the key, found none"),
+            ("-- status: stable", "-- status: stable\n-- colour: red", 14, "key colour: expected a known key"),
+            ("-- id: R13", "-- id: R13\n-- id: R14", 2, "key id: expected the key once"),
+            (
+                "-- explains: R01 class FORMAT",
+                "-- explains: R01 clas FORMAT",
+                8,
+                "key explains: expected `ID`, `ID all` or `ID class NAME`",
+            ),
+            ("-- cost: A.format_share", "-- cost: A.share", 1, "key cost: expected a metric of that slot"),
+            ("-- slot: B", "-- slot: C", 58, "key slot: expected slot B"),
+            ("reject=0.02 support=0.10", "reject=0.2 support=0.10", 20, "reject < support < saturate"),
+            ("unit=share", "unit=parsecs", 20, "expected a known unit"),
+        ] {
+            let error = hypothesis("own.sql", &good().replacen(from, to, 1)).unwrap_err().to_string();
+            assert!(error.contains(message), "{from}: {error}");
+            assert!(error.starts_with(&format!("own.sql: line {line}, ")), "{from}: {error}");
+        }
+    }
 }

@@ -162,10 +162,12 @@ fn same_function(tables: &Tables, one: Option<i32>, other: Option<i32>) -> bool 
 /// The functions that call this one, in any stack of the run.
 fn callers(tables: &Tables, site: &Site) -> BTreeSet<i32> {
     let function_of = |frame: i32| tables.frames.get(usize::try_from(frame).ok()?).and_then(|frame| frame.function_id);
+    let ids = 0..tables.functions.len() as i32;
+    let is_site: Vec<bool> = ids.map(|id| same_function(tables, Some(id), site.id)).collect();
     let mut out = BTreeSet::new();
     for stack in &tables.stacks {
-        if same_function(tables, function_of(stack.frame_id), site.id) {
-            let parent = stack.parent_stack_id.and_then(|id| tables.stacks.get(usize::try_from(id).ok()?));
+        if function_of(stack.frame_id).and_then(|id| is_site.get(id as usize)).copied().unwrap_or(false) {
+            let parent = stack.parent_stack_id.get().and_then(|id| tables.stacks.get(usize::try_from(id).ok()?));
             out.extend(parent.and_then(|parent| function_of(parent.frame_id)));
         }
     }

@@ -20,8 +20,7 @@ impl<'a> Functions<'a> {
     }
 
     pub fn intern(&mut self, named: &Named, dso: i32, dso_name: &Text) -> Option<i32> {
-        let name: Text = Text::from(named.name.as_deref()?);
-        let key = (name, Some(dso), named.file.clone());
+        let key = (named.name.clone()?, Some(dso), named.file.clone());
         if let Some(id) = self.known.get(&key) {
             return Some(*id);
         }
@@ -42,12 +41,14 @@ impl<'a> Functions<'a> {
 
 /// Gives every frame of `work` its function, adds the inlined ones, and rewrites the stacks that go through them.
 pub fn write(tables: &mut Tables, work: &[Work], outcomes: Vec<Outcome>) {
-    let mut by_dso: FxHashMap<i32, (&Work, Outcome)> = FxHashMap::default();
+    let mut by_dso: Vec<Option<(&Work, Outcome)>> = tables.dsos.iter().map(|_| None).collect();
     for (work, outcome) in work.iter().zip(outcomes) {
         if let Some(dso) = tables.dsos.get_mut(work.dso) {
             dso.symbol_source = outcome.source.as_deref().map(Text::from).or_else(|| dso.symbol_source.take());
         }
-        by_dso.insert(work.dso as i32, (work, outcome));
+        if let Some(slot) = by_dso.get_mut(work.dso) {
+            *slot = Some((work, outcome));
+        }
     }
     let mut functions = Functions::new(&mut tables.functions);
     let mut inlined: FxHashMap<i32, Vec<i32>> = FxHashMap::default();
@@ -55,7 +56,7 @@ pub fn write(tables: &mut Tables, work: &[Work], outcomes: Vec<Outcome>) {
     let first_new = tables.frames.len();
     for frame in &mut tables.frames {
         let (Some(dso), Some(rel), None) = (frame.dso_id, frame.rel, frame.function_id) else { continue };
-        let Some((work, outcome)) = by_dso.get(&dso) else { continue };
+        let Some((work, outcome)) = by_dso.get(dso as usize).and_then(Option::as_ref) else { continue };
         let Some(place) = work.rels.binary_search(&rel).ok().and_then(|at| outcome.places.get(at)) else { continue };
         let Some(dso_name) = tables.dsos.get(dso as usize).map(|dso| dso.name.clone()) else { continue };
         frame.rel = place.rel.or(frame.rel);
@@ -88,12 +89,12 @@ fn expand(tables: &mut Tables, inlined: &FxHashMap<i32, Vec<i32>>) {
     // Old node -> the innermost of the nodes that replace it.
     let mut leaves: Vec<i32> = Vec::with_capacity(tables.stacks.len());
     for node in &tables.stacks {
-        let mut parent = node.parent_stack_id.and_then(|parent| leaves.get(parent as usize).copied());
+        let mut parent = node.parent_stack_id.get().and_then(|parent| leaves.get(parent as usize).copied());
         let inner = inlined.get(&node.frame_id).map_or(&[][..], Vec::as_slice);
         for frame in std::iter::once(&node.frame_id).chain(inner) {
             let id = stacks.len() as i32;
             let depth = parent.and_then(|parent| stacks.get(parent as usize)).map_or(0, |row| row.depth + 1);
-            stacks.push(Stack { stack_id: id, parent_stack_id: parent, frame_id: *frame, depth, stack_key: 0 });
+            stacks.push(Stack { stack_id: id, parent_stack_id: parent.into(), frame_id: *frame, depth, stack_key: 0 });
             parent = Some(id);
         }
         leaves.push(parent.unwrap_or(0));
@@ -108,6 +109,12 @@ fn expand(tables: &mut Tables, inlined: &FxHashMap<i32, Vec<i32>>) {
         row.waker_stack_id = leaf(row.waker_stack_id);
     }
     for row in &mut tables.syscall_events {
+        row.stack_id = leaf(row.stack_id);
+    }
+    for row in &mut tables.block_requests {
+        row.stack_id = leaf(row.stack_id);
+    }
+    for row in &mut tables.lock_contentions {
         row.stack_id = leaf(row.stack_id);
     }
     for row in &mut tables.allocations {

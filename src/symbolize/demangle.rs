@@ -113,7 +113,7 @@ mod tests {
             ("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE", "core::fmt::Formatter::write_str"),
             ("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE.llvm.1234", "core::fmt::Formatter::write_str"),
             (
-                "_ZN67_$LT$hot..numbers..Xor$u20$as$u20$hot..numbers..Step$GT$4step17h77f93bf78f8ddb02E",
+                "_ZN56_$LT$hot..numbers..Xor$u20$as$u20$hot..numbers..Step$GT$4step17h77f93bf78f8ddb02E",
                 "<hot::numbers::Xor as hot::numbers::Step>::step",
             ),
             // A hash of 15 digits is no Rust name, and 17h... is then a component of 17 bytes as in any C++ name.

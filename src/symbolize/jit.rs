@@ -156,7 +156,7 @@ fn name_frame(frame: &mut Frame, piece: &Piece, address: u64, dso: i32, dso_name
     let line = piece.line(address);
     let number = line.and_then(|(_, line)| i32::try_from(line).ok()).filter(|line| *line > 0);
     let named = Named {
-        name: Some(demangle(&piece.name).into_owned()),
+        name: Some(demangle(&piece.name).into()),
         file: line.map(|(file, _)| file.clone()).filter(|file| !file.is_empty()),
         declared: piece.lines.first().and_then(|(_, line, _)| i32::try_from(*line).ok()).filter(|line| *line > 0),
         line: number,

@@ -59,7 +59,7 @@ impl<'a> Split<'a> {
     fn new(stacks: &'a mut Vec<Stack>, by_frame: FxHashMap<i32, Vec<(i64, i32)>>) -> Split<'a> {
         let mut changes: Vec<bool> = Vec::with_capacity(stacks.len());
         for node in stacks.iter() {
-            let above = node.parent_stack_id.and_then(|parent| changes.get(parent as usize).copied()).unwrap_or(false);
+            let above = node.parent_stack_id.get().and_then(|parent| changes.get(parent as usize).copied()).unwrap_or(false);
             changes.push(above || by_frame.contains_key(&node.frame_id));
         }
         Split { stacks, by_frame, changes, added: FxHashMap::default(), trail: Vec::new() }
@@ -76,20 +76,20 @@ impl<'a> Split<'a> {
         let mut node = Some(stack);
         while let Some(id) = node {
             self.trail.push(id);
-            node = self.stacks.get(id as usize)?.parent_stack_id;
+            node = self.stacks.get(id as usize)?.parent_stack_id.get();
         }
         let mut parent = None;
         while let Some(id) = self.trail.pop() {
             let row = self.stacks.get(id as usize)?.clone();
             let frame = self.frame(row.frame_id, time);
-            if frame == row.frame_id && parent == row.parent_stack_id {
+            if frame == row.frame_id && parent == row.parent_stack_id.get() {
                 parent = Some(id);
                 continue;
             }
             let next = i32::try_from(self.stacks.len()).ok()?;
             let new = *self.added.entry((parent, frame)).or_insert(next);
             if new == next {
-                self.stacks.push(Stack { stack_id: next, parent_stack_id: parent, frame_id: frame, ..row });
+                self.stacks.push(Stack { stack_id: next, parent_stack_id: parent.into(), frame_id: frame, ..row });
             }
             parent = Some(new);
         }

@@ -179,7 +179,7 @@ fn lookup(kallsyms: &Kallsyms, base: u64, rel: i64, module: &str) -> Resolved {
     if of.replace('-', "_") != module {
         return Resolved::default();
     }
-    let named = Named { name: Some(super::demangle(name).into_owned()), ..Named::default() };
+    let named = Named { name: Some(super::demangle(name).into()), ..Named::default() };
     Resolved { rel: None, symbol_rel: Some(start.wrapping_sub(base) as i64), functions: vec![named] }
 }
 

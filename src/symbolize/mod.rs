@@ -20,8 +20,6 @@ mod kernel;
 mod report;
 mod user;
 
-use std::collections::BTreeSet;
-
 use rayon::prelude::*;
 
 use crate::objects::Library;
@@ -59,7 +57,7 @@ struct Resolved {
 /// One function at an address.
 #[derive(Default, Clone)]
 struct Named {
-    name: Option<String>,
+    name: Option<Text>,
     file: Option<Text>,
     declared: Option<i32>,
     line: Option<i32>,
@@ -96,16 +94,21 @@ pub fn symbolize(tables: &mut Tables, library: &Library) {
 }
 
 fn collect(tables: &Tables) -> Vec<Work> {
-    let mut rels: Vec<BTreeSet<i64>> = vec![BTreeSet::new(); tables.dsos.len()];
+    let mut rels: Vec<Vec<i64>> = vec![Vec::new(); tables.dsos.len()];
     for frame in &tables.frames {
         if let (Some(dso), Some(rel), None) = (frame.dso_id, frame.rel, frame.function_id)
             && let Some(rels) = rels.get_mut(dso as usize)
         {
-            rels.insert(rel);
+            rels.push(rel);
         }
     }
     let work = rels.into_iter().enumerate().filter(|(_, rels)| !rels.is_empty());
-    work.map(|(dso, rels)| Work { dso, rels: rels.into_iter().collect() }).collect()
+    let sorted = |(dso, mut rels): (usize, Vec<i64>)| {
+        rels.sort_unstable();
+        rels.dedup();
+        Work { dso, rels }
+    };
+    work.map(sorted).collect()
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ fn tables(dso: Dso, rels: &[i64]) -> Tables {
     for (id, rel) in rels.iter().enumerate() {
         let id = id as i32;
         tables.frames.push(frame(id, 0, *rel));
-        tables.stacks.push(Stack { stack_id: id, parent_stack_id: None, frame_id: id, depth: 0, stack_key: 0 });
+        tables.stacks.push(Stack { stack_id: id, parent_stack_id: None.into(), frame_id: id, depth: 0, stack_key: 0 });
         tables.samples.push(Sample {
             event_id: 0,
             ts_ns: Maybe64::NONE,
@@ -77,11 +77,11 @@ fn stack_of(tables: &Tables, sample: usize) -> Vec<(String, Option<i32>)> {
     while let Some(id) = at {
         let node = &tables.stacks[id as usize];
         assert_eq!(node.stack_id, id);
-        assert!(node.parent_stack_id.is_none_or(|parent| parent < id), "parents come first");
+        assert!(node.parent_stack_id.get().is_none_or(|parent| parent < id), "parents come first");
         let frame = &tables.frames[node.frame_id as usize];
         let name = frame.function_id.map_or("[unknown]".into(), |function| tables.functions[function as usize].name.to_string());
         out.push((name, frame.line));
-        at = node.parent_stack_id;
+        at = node.parent_stack_id.get();
     }
     out
 }
@@ -188,9 +188,9 @@ fn stacks_through_inlined_frames_are_rewritten() {
     let main = nm(path, "prog", "main").unwrap() as i64;
     let mut tables = tables(dso(0, "/opt/prog", Some(&id), "user"), &[main, deep]);
     // main -> outer(deep), and a second stack through the same node.
-    tables.stacks[1].parent_stack_id = Some(0);
+    tables.stacks[1].parent_stack_id = Some(0).into();
     tables.stacks[1].depth = 1;
-    tables.stacks.push(Stack { stack_id: 2, parent_stack_id: Some(1), frame_id: 0, depth: 2, stack_key: 0 });
+    tables.stacks.push(Stack { stack_id: 2, parent_stack_id: Some(1).into(), frame_id: 0, depth: 2, stack_key: 0 });
     tables.samples[0].stack_id = Some(2).into();
     symbolize(&mut tables, &open(path));
     let names = |sample: usize| stack_of(&tables, sample).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
@@ -409,13 +409,13 @@ fn code_that_moved_is_named_by_the_time_of_the_sample() {
         let artifact = crate::emit::sample().tables.artifacts[0].clone();
         tables.artifacts.push(crate::tables::Artifact { artifact_id: 0, clock: Some(clock.into()), ..artifact });
         // 0x2000 called from 0x1010, at three times.
-        tables.stacks[1].parent_stack_id = Some(0);
+        tables.stacks[1].parent_stack_id = Some(0).into();
         tables.stacks[1].depth = 1;
         tables.samples.truncate(1);
         tables.samples[0].stack_id = Some(1).into();
         for (time, at) in [(150, 0), (200, 1), (250, 2)] {
             if at > 0 {
-                tables.samples.push(tables.samples[0].clone());
+                tables.samples.push(tables.samples[0]);
             }
             tables.samples[at].ts_ns = Maybe64::from(Some(time));
         }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashMap;
+
 use super::{Named, Note, Outcome, Resolved, Work, demangle};
 use crate::objects::{Chain, Elf, Found, Library, SymbolTable, chains, is_pseudo};
 use crate::tables::{Dso, Tables, Text};
@@ -95,6 +97,7 @@ pub fn named(names: &Elf, image: Option<&Elf>, library: &Library, addresses: &[u
         });
         vec![Chain::default(); addresses.len()]
     });
+    let mut names = Names::default();
     let mut declared: BTreeMap<u64, (Text, Option<i32>)> = BTreeMap::new();
     let mut out: Vec<(Option<u64>, Resolved)> = Vec::with_capacity(addresses.len());
     for (address, chain) in addresses.iter().zip(chains) {
@@ -102,7 +105,7 @@ pub fn named(names: &Elf, image: Option<&Elf>, library: &Library, addresses: &[u
         if let (Some(symbol), Some(file)) = (symbol, chain.0.first().and_then(|place| place.file.clone())) {
             declared.entry(symbol.start).or_insert((file, chain.0.first().and_then(|place| place.declared)));
         }
-        out.push((symbol.map(|symbol| symbol.start), one(symbol.map(|symbol| (symbol.name.as_ref(), symbol.start)), chain)));
+        out.push((symbol.map(|symbol| symbol.start), one(symbol.map(|symbol| (symbol.name.as_ref(), symbol.start)), chain, &mut names)));
     }
     // One function, one file: cold parts and padding of a function have no DWARF of their own.
     let one_file = |(start, mut place): (Option<u64>, Resolved)| {
@@ -117,23 +120,33 @@ pub fn named(names: &Elf, image: Option<&Elf>, library: &Library, addresses: &[u
     out.into_iter().map(one_file).collect()
 }
 
-fn one(symbol: Option<(&str, u64)>, chain: Chain) -> Resolved {
+/// Demangled names by mangled ones: a function has many addresses.
+#[derive(Default)]
+struct Names(FxHashMap<String, Text>);
+
+impl Names {
+    fn of(&mut self, mangled: &str) -> Text {
+        if let Some(name) = self.0.get(mangled) {
+            return name.clone();
+        }
+        let name: Text = demangle(mangled).into();
+        self.0.insert(mangled.to_owned(), name.clone());
+        name
+    }
+}
+
+fn one(symbol: Option<(&str, u64)>, chain: Chain, names: &mut Names) -> Resolved {
     let mut functions: Vec<Named> = chain
         .0
         .into_iter()
-        .map(|place| Named {
-            name: place.name.map(|name| demangle(&name).into_owned()),
-            file: place.file,
-            declared: place.declared,
-            line: place.line,
-        })
+        .map(|place| Named { name: place.name.map(|name| names.of(&name)), file: place.file, declared: place.declared, line: place.line })
         .collect();
     if let Some((name, _)) = symbol {
         if functions.is_empty() {
             functions.push(Named::default());
         }
         if let Some(physical) = functions.first_mut() {
-            physical.name = Some(demangle(name).into_owned());
+            physical.name = Some(names.of(name));
         }
     }
     // A line without a function names nothing.

@@ -21,6 +21,7 @@ table!("benchmarks", "One timed repetition of a command.", Benchmark {
     variant: Option<Text>, "text", "The parameter named variant";
     threads: Option<i32>, "count", "The parameter named threads";
     work: Option<i64>, "count", "The parameter named work or n";
+    function: Option<Text>, "text", "The parameter named function: the only thing that a micro-benchmark calls";
     repetition: i32, "count", "From 0, within this command and file";
     wall_ns: i64, "ns", "Wall time";
     user_ns: Option<i64>, "ns", "User CPU time; null where the tool gives only a mean over several runs";

@@ -16,9 +16,9 @@ pub fn frame(batch: &RecordBatch) -> PolarsResult<DataFrame> {
     DataFrame::new(batch.num_rows(), columns?)
 }
 
-/// Every table as a frame, empty ones too: a query over a table without rows gives no rows instead of an error.
-pub fn frames(tables: &Tables) -> PolarsResult<Vec<(&'static str, DataFrame)>> {
-    let batches = tables.all_batches().map_err(|error| PolarsError::ComputeError(error.to_string().into()))?;
+/// The wanted tables as frames, empty ones too: a query over a table without rows gives no rows instead of an error.
+pub fn frames(tables: &Tables, is_wanted: &dyn Fn(&str) -> bool) -> PolarsResult<Vec<(&'static str, DataFrame)>> {
+    let batches = tables.all_batches(is_wanted).map_err(|error| PolarsError::ComputeError(error.to_string().into()))?;
     batches.iter().map(|(name, batch)| Ok((*name, frame(batch)?))).collect()
 }
 

@@ -17,6 +17,8 @@ table!("stack_costs", "Weight of the samples that end in a stack, target process
     stack_id: i32, "id", "The stack";
     self_weight: i64, "unit", "Sum of the weights";
     self_count: i64, "count", "How many";
+    leaf_function_id: Option<i32>, "id", "Function of the stack's leaf (the innermost inlined one); null where nothing names it";
+    leaf_is_kernel: bool, "bool", "Whether the leaf is kernel code";
 });
 
 table!("stack_classes", "A stack that carries weight and a symbol class found on it (one row per class).", StackClass {
@@ -32,6 +34,7 @@ table!("stack_sites", "The site of a stack that carries weight, a wait, a call o
     stack_id: i32, "id", "The stack";
     site_function_id: Option<i32>, "id", "Its nearest named user function outside the runtime dsos (libc, ld.so, libstdc++, vDSO)";
     caller_certain: bool, "bool", "False where the innermost user frame is in the runtime: with frame pointers (artifacts.unwinding fp or bpf) its true caller may be lost";
+    reaches_start: bool, "bool", "Whether it reaches where threads and programs begin (class ROOT); if not, the unwinder lost callers";
 });
 
 table!("series_trends", "Trend of a memory series over the last two thirds of the run.", SeriesTrend {
@@ -52,6 +55,7 @@ table!("benchmark_stats", "Repetitions of one command with the same parameters, 
     variant: Option<Text>, "text", "Variant parameter";
     threads: Option<i32>, "count", "Threads parameter";
     work: Option<i64>, "count", "Work parameter";
+    function: Option<Text>, "text", "Function parameter";
     n: i64, "count", "Repetitions";
     median_ns: i64, "ns", "Median wall time";
     lo_ns: i64, "ns", "Lower bound of the median: bootstrap percentile, 95 %, 10 or more repetitions; else the smallest";

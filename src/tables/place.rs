@@ -1,6 +1,6 @@
 //! Places in programs.
 
-use super::{Text, table};
+use super::{Maybe32, Text, table};
 
 table!("dsos", "A file that code was loaded from, or what stands for one (kernel, vDSO, anonymous memory).", Dso {
     dso_id: i32, "id", "Dense id, by (path, build_id)";
@@ -45,7 +45,7 @@ table!("frames", "One place on a stack: (dso, relative address, inline depth).",
 
 table!("stacks", "One node of the stack forest: a path from root, one row per node. Walk it by parent_stack_id.", Stack {
     stack_id: i32, "id", "Dense id, by first use in (event, ts) order; parents come first";
-    parent_stack_id: Option<i32>, "id", "The caller's node; null at the root";
+    parent_stack_id: Maybe32, "id", "The caller's node; null at the root";
     frame_id: i32, "id", "The frame";
     depth: i32, "count", "0 at the root";
     stack_key: i64, "hash", "Hash over the function keys on the path: means the same in two runs";

@@ -6,12 +6,12 @@ table!("artifacts", "One input file: what it is, who wrote it, what it came from
     artifact_id: i32, "id", "Dense id, by path";
     path: Text, "text", "Path relative to the input root";
     kind: Text, "text", "Format name of the registry: perf.data, strace-summary, strace-log, heaptrack, offcpu-stacks, time-v, perf-stat, hyperfine, memory-series, manifest";
-    tool: Text, "text", "Tool that recorded it: perf, strace, heaptrack, bpf, time, hyperfine, procfs, tripod";
+    tool: Text, "text", "Tool that recorded it: perf, simpleperf, strace, heaptrack, bpf, time, hyperfine, procfs, tripod";
     tool_version: Option<Text>, "text", "Version the file states";
     sha256: Text, "hex", "SHA-256 of the file as given";
     root: Text, "hex", "SHA-256 of the artifact it was converted from; its own where it was not";
     size_bytes: i64, "bytes", "Size of the file as given";
-    compression: Option<Text>, "text", "zstd or gzip around the whole file";
+    compression: Option<Text>, "text", "zstd, gzip or xz around the whole file";
     status: Text, "text", "complete, partial (something was skipped), truncated, duplicate (same content as an earlier one) or unreadable";
     records: i64, "count", "Records or lines read";
     skipped: i64, "count", "Records or lines that could not be used; diagnostics say why";
@@ -48,6 +48,7 @@ table!("executions", "One run of the program under study, as one artifact tells 
     work: Option<i64>, "count", "Units of work the manifest declares";
     threads: Option<i32>, "count", "Threads the manifest declares";
     variant: Option<Text>, "text", "Variant the manifest declares";
+    places: Option<Text>, "text", "Where its values stand in the artifact: field@L=line or field@ptr=pointer, separated by commas";
 });
 
 table!("host", "One fact about the recorded machine and where it was read.", HostFact {

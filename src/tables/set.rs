@@ -19,16 +19,27 @@ macro_rules! tables {
                 vec![ $( <$Row as TableRow>::descriptor() ),* ]
             }
 
-            /// Every table that has rows, as a record batch.
-            pub fn batches(&self) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
-                let mut out = Vec::new();
-                $( if !self.$field.is_empty() { out.push((<$Row as TableRow>::NAME, <$Row as TableRow>::batch(&self.$field)?)); } )*
-                Ok(out)
+            /// The tables that have rows, in order, with how many.
+            pub fn filled(&self) -> Vec<(&'static str, usize)> {
+                self.counts().into_iter().filter(|(_, rows)| *rows > 0).collect()
             }
 
-            /// Every table, empty ones too: what the SQL engine registers, so that a query over an absent table gives no rows instead of an error.
-            pub fn all_batches(&self) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
-                Ok(vec![ $( (<$Row as TableRow>::NAME, <$Row as TableRow>::batch(&self.$field)?) ),* ])
+            /// Rows of one table as a record batch; those of the range that it has.
+            pub fn batch(&self, table: &str, rows: std::ops::Range<usize>) -> Result<RecordBatch, ArrowError> {
+                match table {
+                    $( <$Row as TableRow>::NAME => {
+                        let end = rows.end.min(self.$field.len());
+                        <$Row as TableRow>::batch(self.$field.get(rows.start..end).unwrap_or(&[]))
+                    } )*
+                    other => Err(ArrowError::InvalidArgumentError(format!("no table {other}"))),
+                }
+            }
+
+            /// The wanted tables, empty ones too: what the SQL engine registers, so that a query over an absent table gives no rows instead of an error.
+            pub fn all_batches(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
+                let mut out = Vec::new();
+                $( if is_wanted(<$Row as TableRow>::NAME) { out.push((<$Row as TableRow>::NAME, <$Row as TableRow>::batch(&self.$field)?)); } )*
+                Ok(out)
             }
 
             /// Rows per table.
@@ -59,6 +70,9 @@ tables! {
     thread_states: ThreadState,
     syscalls: Syscall,
     syscall_events: SyscallEvent,
+    block_requests: BlockRequest,
+    lock_contentions: LockContention,
+    interrupts: Interrupt,
     allocations: Allocation,
     heap_timeline: HeapPoint,
     memory: MemoryPoint,

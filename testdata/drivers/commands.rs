@@ -73,6 +73,12 @@ fn exit_codes() -> Outcome {
     expect(&support::tripod(&["query", &scratch.path("run"), "SELECT nme FROM artifacts"]), 2, "nme")?;
     expect(&support::tripod(&["analyze", &scratch.path("foreign.txt"), "-o", &scratch.path("third")]), 3, "tripod formats")?;
     expect(&support::tripod(&["analyze", &scratch.path("absent")]), 3, "absent")?;
+    // A rule that is not well formed is a mistake in the request, not in a recording.
+    let rules = scratch.path("rules");
+    expect(&support::tripod(&["hypotheses", "--rules", &rules]), 2, "rules")?;
+    std::fs::create_dir(&rules)?;
+    std::fs::write(Path::new(&rules).join("own.sql"), "-- id: X1\n-- nonsense\n")?;
+    expect(&scratch.analyze("fourth", &["--rules", &rules]), 2, "own.sql: line 2")?;
     if Path::new(&scratch.path("third")).exists() {
         return Err("a run directory was left although nothing could be read".into());
     }

@@ -3,14 +3,20 @@
 //! Cases are found by walking folders, so a new recording or malformed file is tested without touching code. A test that
 //! cannot run here says why and counts as ignored.
 
+mod alternates;
 mod anchors;
 mod commands;
+mod corpus;
+mod corpus_heaptrack;
 mod degraded;
 mod determinism;
+mod field_reports;
+mod malformed;
 mod matrix;
 mod names;
 mod parity;
 mod peers;
+mod perf;
 mod removal;
 mod run_tables;
 mod support;
@@ -24,9 +30,16 @@ fn main() {
     trials.extend(peers::trials());
     trials.extend(names::trials());
     trials.extend(anchors::trials());
+    trials.extend(alternates::trials());
     trials.extend(parity::trials());
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());
+    trials.extend(malformed::trials());
     trials.extend(commands::trials());
+    trials.extend(corpus::trials());
+    trials.extend(perf::corpus::trials());
+    trials.extend(perf::shapes::trials());
+    trials.extend(perf::damage::trials());
+    trials.extend(field_reports::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }

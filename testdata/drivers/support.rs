@@ -37,6 +37,12 @@ pub fn symbols() -> PathBuf {
     testdata().join("scenarios").join("symbols")
 }
 
+/// The public files beside the project, from the project or a worktree of it; ignored with the reason where they are not.
+pub fn corpus() -> Result<PathBuf, Completion> {
+    let places = ["../shared/corpus", "../../shared/corpus"].map(|path| project().join(path));
+    places.into_iter().find(|path| path.is_dir()).ok_or_else(|| Completion::ignored_with("../shared/corpus is not there"))
+}
+
 /// The files and folders in a folder, sorted.
 pub fn list(dir: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();

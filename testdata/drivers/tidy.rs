@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::ignorable_test("tidy::crates_have_one_door", one_door),
         Trial::ignorable_test("tidy::recordings_are_listed", recordings_are_listed),
         Trial::ignorable_test("tidy::dependencies_are_explained", dependencies_are_explained),
+        Trial::ignorable_test("tidy::unit_tests_have_their_tools", unit_tests_have_their_tools),
         Trial::ignorable_test("tidy::table_reference_is_current", table_reference_is_current),
     ]
 }
@@ -120,7 +121,7 @@ fn recordings_are_listed() -> Outcome {
         Some((head, tail)) => name.starts_with(head) && name.ends_with(tail),
         None => name == pattern,
     };
-    let files: Vec<String> = ["scenarios", "truth"]
+    let files: Vec<String> = ["scenarios", "truth", "malformed", "tracepoints"]
         .iter()
         .flat_map(|dir| support::walk(&testdata.join(dir)))
         .filter_map(|path| Some(path.strip_prefix(&testdata).ok()?.to_string_lossy().into_owned()))
@@ -131,7 +132,8 @@ fn recordings_are_listed() -> Outcome {
             wrong.push(format!("{file} is not in testdata/README.md"));
         }
     }
-    let recorded = |pattern: &&String| (pattern.starts_with("scenarios/") || pattern.starts_with("truth/")) && !pattern.ends_with('/');
+    let folders = ["scenarios/", "truth/", "malformed/", "tracepoints/"];
+    let recorded = |pattern: &&String| folders.iter().any(|folder| pattern.starts_with(folder)) && !pattern.ends_with('/');
     for pattern in listed.iter().filter(recorded) {
         if !files.iter().any(|file| matches(file, pattern)) {
             wrong.push(format!("testdata/README.md lists {pattern}, which is not there"));
@@ -165,4 +167,15 @@ fn table_reference_is_current() -> Outcome {
         return Ok(Completion::Completed);
     }
     Err("queries/README.md does not end with the output of `tripod tables --docs`; replace its last part".into())
+}
+
+/// The unit tests of objects/ and symbolize/ build programs and compare with binutils; without the tools they do nothing,
+/// which their own report cannot say.
+fn unit_tests_have_their_tools() -> Outcome {
+    let absent = |tool: &&&str| std::process::Command::new(tool).arg("--version").output().is_err();
+    let missing: Vec<&str> = ["gcc", "nm", "addr2line", "objcopy", "objdump", "readelf", "dwz"].iter().filter(absent).copied().collect();
+    if missing.is_empty() {
+        return Ok(Completion::Completed);
+    }
+    Ok(Completion::ignored_with(format!("unit tests that need {} did nothing", missing.join(", "))))
 }

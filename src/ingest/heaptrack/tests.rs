@@ -1,9 +1,5 @@
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Command;
-
 use super::*;
-use crate::ingest::testing::{kinds, read_bytes, read_text, survives_damage, try_read};
+use crate::ingest::testing::{kinds, read_text, survives_damage, try_read};
 use crate::tables::Tables;
 
 /// Hand-made, format 3; the expected values below were counted by hand.
@@ -41,7 +37,7 @@ fn path(tables: &Tables, mut stack: Option<i32>) -> Vec<String> {
         let inlined = if frame.is_inlined { "(inlined) " } else { "" };
         let file = name.and_then(|f| f.file.clone()).unwrap_or_default();
         shown.push(format!("{inlined}{} {file}:{}", name.map_or("?", |f| &f.name), frame.line.unwrap_or(0)));
-        stack = node.parent_stack_id;
+        stack = node.parent_stack_id.get();
     }
     shown.reverse();
     shown
@@ -82,122 +78,4 @@ fn torn_lines_are_counted_and_damage_is_survived() {
     assert_eq!((kinds(&cut), cut.artifact.status.as_ref()), (vec!["heaptrack_cut"], "truncated"));
     assert_eq!(read_text(read, &SMALL.replace('\n', "\r\n")).tables.allocations, read_text(read, SMALL).tables.allocations);
     survives_damage(read, SMALL.as_bytes());
-}
-
-/// What a stack is compared by: its function names, sorted, since heaptrack_print turns the inlined frames of one address
-/// round; nameless frames are `?`.
-type ByStack = BTreeMap<Vec<String>, i64>;
-
-/// Functions at which heaptrack_print ends a stack, where they are the innermost of their address.
-const STOPS: [&str; 3] = ["main", "__libc_start_main", "__static_initialization_and_destruction_0"];
-const NEWS: [&str; 2] = ["operator new(unsigned long)", "operator new[](unsigned long)"];
-
-/// As heaptrack_print shows stacks: from the innermost `main` inwards, without `operator new` at the end.
-fn ours(tables: &Tables, cost: fn(&Allocation) -> i64) -> ByStack {
-    let mut found = ByStack::new();
-    for row in tables.allocations.iter().filter(|row| cost(row) != 0) {
-        let mut names = Vec::new();
-        let mut stack = row.stack_id;
-        let (mut is_innermost, mut is_new, mut is_last) = (true, false, false);
-        while let Some(node) = stack.and_then(|id| tables.stacks.get(id as usize)) {
-            let frame = &tables.frames[node.frame_id as usize];
-            let name = frame.function_id.map_or("?", |id| &tables.functions[id as usize].name);
-            is_last |= is_innermost && STOPS.contains(&name);
-            is_new |= is_innermost && names.is_empty() && NEWS.contains(&name);
-            if !is_new {
-                names.push(name.to_owned());
-            }
-            is_innermost = !frame.is_inlined;
-            is_new &= frame.is_inlined;
-            stack = node.parent_stack_id.filter(|_| frame.is_inlined || !is_last);
-        }
-        names.sort();
-        *found.entry(names).or_default() += cost(row);
-    }
-    found
-}
-
-/// `heaptrack_print -F`; `None` where the tool is not installed.
-fn theirs(file: &Path, cost: &str, scratch: &Path) -> Option<ByStack> {
-    let out = scratch.join(cost);
-    let run = Command::new("heaptrack_print")
-        .args(["--disable-builtin-suppressions", "--disable-embedded-suppressions", "-p", "0", "-a", "0", "-T", "0", "-t", "0"])
-        .args(["--flamegraph-cost-type", cost, "-F"])
-        .args([&out, file])
-        .output()
-        .ok()?;
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let mut sums = ByStack::new();
-    for line in std::fs::read_to_string(&out).unwrap().lines() {
-        let (stack, value) = line.rsplit_once(' ').unwrap();
-        let mut names: Vec<String> = stack.split(';').filter(|name| !name.is_empty()).map(name_only).collect();
-        names.sort();
-        let value: i64 = value.parse().unwrap();
-        if value != 0 {
-            *sums.entry(names).or_insert(0) += value;
-        }
-    }
-    assert!(!sums.is_empty() || cost == "temporary", "{cost} of {}", file.display());
-    Some(sums)
-}
-
-/// `f(int) (file.c)` -> `f(int)`; an address -> `?`.
-fn name_only(printed: &str) -> String {
-    let name = match printed.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")) {
-        Some((name, file)) if !file.contains(['(', ')', ' ']) => name,
-        _ => printed,
-    };
-    if name.starts_with("0x") { "?".into() } else { name.into() }
-}
-
-/// What heaptrack_print calls a cost, and ours.
-type Cost = (&'static str, fn(&Allocation) -> i64);
-
-/// The sums that heaptrack_print 1.4 gives for the public files (TRUTH.jsonl), and, where the tool is installed, its
-/// value for every single stack.
-#[test]
-fn public_files_agree_with_heaptrack_print() {
-    let corpus = Path::new("../shared/corpus");
-    let Ok(truth) = std::fs::read_to_string(corpus.join("TRUTH.jsonl")) else { return };
-    let mut files: Vec<std::path::PathBuf> =
-        std::env::var("HEAPTRACK_FILES").iter().flat_map(|list| list.split(':')).map(Into::into).collect();
-    for line in truth.lines().filter(|line| line.contains("\"kind\": \"heaptrack\"")) {
-        let truth: serde_json::Value = serde_json::from_str(line).unwrap();
-        let file = corpus.join("heaptrack").join(truth["name"].as_str().unwrap());
-        let tables = read_bytes(read, &unpacked(&file)).tables;
-        let sum = |get: fn(&Allocation) -> i64| tables.allocations.iter().map(get).sum::<i64>();
-        let expected = |cost: &str| truth["facts"][format!("flamegraph_{cost}")]["sum"].as_i64().unwrap();
-        assert_eq!(sum(|row| row.calls), expected("allocations"), "{}", file.display());
-        assert_eq!(sum(|row| row.temporary_calls), expected("temporary"), "{}", file.display());
-        assert_eq!(sum(|row| row.peak_bytes), expected("peak"), "{}", file.display());
-        files.push(file);
-    }
-    let scratch = tempfile::tempdir().unwrap();
-    for file in files {
-        let tables = read_bytes(read, &unpacked(&file)).tables;
-        let costs: [Cost; 4] = [
-            ("allocations", |row| row.calls),
-            ("temporary", |row| row.temporary_calls),
-            ("leaked", |row| row.leaked_bytes),
-            ("peak", |row| row.peak_bytes),
-        ];
-        for (name, cost) in costs {
-            let Some(theirs) = theirs(&file, name, scratch.path()) else { return };
-            let ours = ours(&tables, cost);
-            let differ: Vec<_> = ours.iter().filter(|(stack, value)| theirs.get(*stack) != Some(value)).take(3).collect();
-            let lost: Vec<_> = theirs.iter().filter(|(stack, _)| !ours.contains_key(*stack)).take(3).collect();
-            assert!(differ.is_empty() && lost.is_empty(), "{name} of {}: ours {differ:?}, theirs {lost:?}", file.display());
-        }
-    }
-}
-
-fn unpacked(file: &Path) -> Vec<u8> {
-    let bytes = std::fs::read(file).unwrap();
-    let mut out = Vec::new();
-    if file.extension().is_some_and(|extension| extension == "gz") {
-        std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(&bytes[..]), &mut out).unwrap();
-    } else {
-        zstd::stream::copy_decode(&bytes[..], &mut out).unwrap();
-    }
-    out
 }

@@ -72,7 +72,7 @@ fn bare_runs(tables: &mut Tables, manifest: &Manifest, own: Option<usize>) {
     let Some(own) = own else { return };
     for run in &manifest.bare {
         let id = tables.executions.len() as i32;
-        tables.executions.push(Execution {
+        let mut execution = Execution {
             execution_id: id,
             artifact_id: own as i32,
             argv: (!manifest.argv.is_empty()).then(|| command::quote(&manifest.argv).into()),
@@ -84,7 +84,12 @@ fn bare_runs(tables: &mut Tables, manifest: &Manifest, own: Option<usize>) {
             threads: manifest.declared.threads,
             variant: manifest.declared.variant.as_deref().map(Into::into),
             ..Execution::under("bare")
-        });
+        };
+        let stated = [("wall_ns", "wall_s", run.wall_ns), ("user_ns", "user_s", run.user_ns), ("system_ns", "sys_s", run.system_ns)];
+        for (field, key, _) in stated.iter().filter(|(_, _, value)| value.is_some()) {
+            execution.note_place(field, &format!("ptr={}/{key}", run.pointer));
+        }
+        tables.executions.push(execution);
         if let Some(artifact) = tables.artifacts.get_mut(own) {
             artifact.execution_id.get_or_insert(id);
         }
@@ -100,7 +105,7 @@ fn bare_twins(tables: &mut Tables, manifest: &Manifest, own: Option<usize>) {
     for entry in manifest.artifacts.iter().filter(|entry| entry.bare_wall_ns.is_some()) {
         let declared = effective(manifest, entry);
         let words = entry.command.as_deref().and_then(command::program_words).or_else(|| with_own_work(manifest, &declared));
-        tables.executions.push(Execution {
+        let mut execution = Execution {
             execution_id: tables.executions.len() as i32,
             artifact_id: own as i32,
             argv: words.map(|words| command::quote(&words).into()),
@@ -109,7 +114,9 @@ fn bare_twins(tables: &mut Tables, manifest: &Manifest, own: Option<usize>) {
             threads: declared.threads,
             variant: declared.variant.map(Into::into),
             ..Execution::under("bare")
-        });
+        };
+        execution.note_place("wall_ns", &format!("ptr={}/bare_wall_s", entry.pointer));
+        tables.executions.push(execution);
     }
 }
 

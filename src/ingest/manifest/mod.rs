@@ -78,6 +78,8 @@ pub struct Entry {
     pub psi_cpu_avg10: Option<f64>,
     pub psi_cpu_share: Option<f64>,
     pub sha256: Option<String>,
+    /// JSON pointer to the entry.
+    pub pointer: String,
 }
 
 /// A manifest and where it lay.
@@ -250,6 +252,7 @@ impl Reader<'_> {
                 psi_cpu_avg10: self.number(&fields, "psi_cpu_avg10"),
                 psi_cpu_share: self.number(&fields, "psi_cpu_share"),
                 sha256: self.text(&fields, "sha256"),
+                pointer: fields.pointer.clone(),
             });
         }
         entries

@@ -48,6 +48,10 @@ fn bare_runs_become_executions() {
     let bare: Vec<_> = tables.executions.iter().filter(|row| row.wrapper.as_ref() == "bare").collect();
     assert_eq!(bare.len(), 2);
     assert_eq!((bare[0].wall_ns, bare[0].user_ns, bare[0].system_ns), (Some(5_250_000_000), Some(1_500_000_000), Some(3_500_000_000)));
+    assert_eq!(
+        (bare[1].place_of("wall_ns"), bare[1].place_of("user_ns")),
+        (Some("ptr=/bare/runs/1/wall_s"), Some("ptr=/bare/runs/1/user_s"))
+    );
     assert_eq!((bare[0].signature.as_deref(), bare[0].work, bare[0].exit_code), (Some("/bin/s1"), Some(6_000_000), Some(0)));
 }
 

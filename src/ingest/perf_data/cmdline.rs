@@ -10,6 +10,15 @@ pub struct PerfCommand {
     pub attached: bool,
     /// Tracepoints were filtered: what is about other tasks is incomplete.
     pub filtered: bool,
+    /// Events as `-e` names them; empty for perf's default. `None` where other tools than record chose them.
+    pub events: Option<Vec<String>>,
+}
+
+impl PerfCommand {
+    /// Nothing about what was recorded.
+    pub fn is_blank(&self) -> bool {
+        PerfCommand { events: None, ..self.clone() } == PerfCommand::default()
+    }
 }
 
 /// Short options of `perf record` (6.x) that take a value, in the same word or the next.
@@ -58,6 +67,7 @@ pub fn parse(argv: &[String]) -> PerfCommand {
         Some(at) => (argv.get(1..at).unwrap_or(&[]), argv.get(at + 1..).unwrap_or(&[]).iter().peekable()),
         None => return command,
     };
+    command.events = tool.is_empty().then(Vec::new);
     command.system_wide = tool.iter().any(|word| SYSTEM_WIDE_TOOLS.contains(&word.as_str()));
     while let Some(word) = words.next() {
         if word == "--" {
@@ -72,8 +82,9 @@ pub fn parse(argv: &[String]) -> PerfCommand {
                 break;
             }
         };
-        if takes_next {
-            words.next();
+        let value = if takes_next { words.next().map(String::as_str) } else { None };
+        if let (Some(events), Some(value)) = (&mut command.events, event_value(word, value)) {
+            events.push(value.to_owned());
         }
     }
     command
@@ -88,6 +99,18 @@ fn long_option(option: &str, command: &mut PerfCommand) -> bool {
     command.attached |= name == "pid" || name == "tid";
     command.filtered |= name == "filter";
     value.is_none() && !name.starts_with("no-") && LONG_WITH_VALUE.iter().any(|full| is(full))
+}
+
+/// What `-e` says: in the word itself or the next one.
+fn event_value<'a>(word: &'a str, next: Option<&'a str>) -> Option<&'a str> {
+    if let Some(long) = word.strip_prefix("--") {
+        let (name, value) = long.split_once('=').map_or((long, next), |(name, value)| (name, Some(value)));
+        return value.filter(|_| name.len() >= 2 && "event".starts_with(name));
+    }
+    let short = word.strip_prefix('-')?;
+    let (at, option) = short.char_indices().find(|(_, option)| SHORT_WITH_VALUE.contains(*option))?;
+    let rest = short.get(at + option.len_utf8()..).filter(|rest| !rest.is_empty());
+    rest.or(next).filter(|_| option == 'e')
 }
 
 /// A word of bundled short options (`-agF997`): whether the value is the next word.
@@ -133,6 +156,19 @@ mod tests {
             let command = parse(&words(line));
             assert_eq!(command.argv.join(" "), program, "{line}");
             assert_eq!(command.system_wide, system_wide, "{line}");
+        }
+    }
+
+    // perf-record(1), -e.
+    #[test]
+    fn events_are_found_in_every_spelling() {
+        for (line, events) in [
+            ("perf record -e cycles -ecpu-clock --event=a:b --event c ./p -e d", Some("cycles cpu-clock a:b c")),
+            ("perf record -ge {cycles,page-faults}:S -F 99 -o e ./p", Some("{cycles,page-faults}:S")),
+            ("perf record -a -- ./p", Some("")),
+            ("perf sched record ./p", None),
+        ] {
+            assert_eq!(parse(&words(line)).events.map(|events| events.join(" ")).as_deref(), events, "{line}");
         }
     }
 }

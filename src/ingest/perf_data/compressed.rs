@@ -5,8 +5,9 @@ use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 use super::bytes::{Bytes, Order};
 use super::records::{self, RawRecord};
 
-/// What one record may inflate to. perf fills a record of 64 KiB at most from one ring buffer.
-const PIECE_BYTES_MAX: usize = 256 << 20;
+/// What one record may inflate to. perf fills a record of 64 KiB at most from one ring buffer, whose records hardly
+/// shrink to a thousandth.
+const PIECE_BYTES_MAX: usize = 64 << 20;
 const STEP_BYTES: usize = 256 << 10;
 
 /// The stream so far.

@@ -3,13 +3,25 @@
 //! linux-perf-data knows this format well but gives a whole file up over one bad length (and allocates it first), so
 //! the frame is read here with every length bounded by the file; its names of features and record types are used. A
 //! feature that lies outside the file costs that feature only.
+//!
+//! Forms of the file (tools/perf/util/header.c and Documentation/perf.data-file-format.txt):
+//!
+//! ```text
+//! PERFILE2, header of 104 bytes   file mode; 2ELIFREP from a big-endian machine
+//! PERFILE2, header of 16 bytes    pipe mode
+//! PERFFILE                        before Linux 2.6.38: the same layout, byte order known by the header's size only
+//! header of 72 bytes              the oldest: no set of features
+//! ```
+//!
+//! No recording of the last two was at hand: they are read by the documented form.
 
 use std::collections::BTreeMap;
 
 use linux_perf_data::{Feature, FeatureSet};
 
 use super::attr::Attr;
-use super::bytes::{Bytes, Order, text_of};
+use super::bytes::{Bytes, Order};
+use super::naming;
 use super::records::{self, Records};
 use crate::error::{Error, Result};
 use crate::ingest::{Input, Recorder, Severity};
@@ -31,13 +43,33 @@ pub struct Container<'a> {
 
 const MAGIC_LITTLE: &[u8] = b"PERFILE2";
 const MAGIC_BIG: &[u8] = b"2ELIFREP";
+const MAGIC_OLD: &[u8] = b"PERFFILE";
 const PIPE_HEADER_BYTES: u64 = 16;
 const FILE_HEADER_BYTES: usize = 104;
+/// Without the set of features.
+const OLD_HEADER_BYTES: usize = 72;
 /// No more events than this are looked at.
 const ATTRS_MAX: usize = 65_536;
 
 pub fn sniff(head: &[u8]) -> bool {
-    head.starts_with(MAGIC_LITTLE) || head.starts_with(MAGIC_BIG)
+    [MAGIC_LITTLE, MAGIC_BIG, MAGIC_OLD].iter().any(|magic| head.starts_with(magic))
+}
+
+/// The old magic is the same in both byte orders; there the header's size tells, which is absurd in the wrong one.
+fn order_of(file: &[u8]) -> Order {
+    let little = Bytes::at(file, 8, Order::Little).u64().unwrap_or(0);
+    let is_big = file.starts_with(MAGIC_BIG) || file.starts_with(MAGIC_OLD) && little > u64::from(u32::MAX);
+    if is_big { Order::Big } else { Order::Little }
+}
+
+/// The set is made of the recorder's words. A big-endian machine of 32 bits has the halves of ours the other way round,
+/// which perf tells by the host name: every recorder writes it.
+fn features_of(header: &mut Bytes<'_>, order: Order) -> FeatureSet {
+    let words = [(); 4].map(|()| header.u64().unwrap_or(0));
+    let swapped = FeatureSet(words.map(|word| word.rotate_left(32)));
+    let set = FeatureSet(words);
+    let is_swapped = order == Order::Big && !set.has_feature(Feature::HOSTNAME) && swapped.has_feature(Feature::HOSTNAME);
+    if is_swapped { swapped } else { set }
 }
 
 /// A part of the file given by offset and size.
@@ -66,7 +98,7 @@ impl Section {
 impl<'a> Container<'a> {
     pub fn open(input: &Input<'a>, recorder: &mut Recorder) -> Result<Container<'a>> {
         let file = input.bytes;
-        let order = if file.starts_with(MAGIC_BIG) { Order::Big } else { Order::Little };
+        let order = order_of(file);
         let header_bytes = Bytes::at(file, 8, order).u64().unwrap_or(0);
         let mut container = Container {
             order,
@@ -87,7 +119,8 @@ impl<'a> Container<'a> {
         if container.attrs.is_empty() {
             return Err(malformed(input, "attrs", "at least one event", "none", "record the file again"));
         }
-        container.name_events();
+        naming::by_description(&mut container);
+        naming::by_simpleperf(&mut container);
         Ok(container)
     }
 
@@ -98,13 +131,14 @@ impl<'a> Container<'a> {
 
     /// A feature that is one string.
     pub fn string(&self, feature: Feature) -> Option<String> {
-        let text = string(&mut Bytes::new(self.feature(feature)?, self.order))?;
+        let text = naming::string(&mut Bytes::new(self.feature(feature)?, self.order))?;
         (!text.is_empty()).then_some(text)
     }
 
     fn read_file(&mut self, input: &Input<'a>, recorder: &mut Recorder) -> Result<()> {
         let file = input.bytes;
-        let header = file.get(..FILE_HEADER_BYTES);
+        let is_oldest = Bytes::at(file, 8, self.order).u64() == Some(OLD_HEADER_BYTES as u64);
+        let header = file.get(..if is_oldest { OLD_HEADER_BYTES } else { FILE_HEADER_BYTES });
         let header = header.ok_or_else(|| malformed(input, "header", "104 bytes", &file.len().to_string(), "copy the file again"))?;
         let mut header = Bytes::at(header, 16, self.order);
         let cut = || malformed(input, "header", "104 bytes", "less", "copy the file again");
@@ -112,7 +146,7 @@ impl<'a> Container<'a> {
         let attrs = Section::read(&mut header).ok_or_else(cut)?;
         let mut data = Section::read(&mut header).ok_or_else(cut)?;
         let event_types = Section::read(&mut header).ok_or_else(cut)?;
-        let features = [(); 4].map(|()| header.u64().unwrap_or(0));
+        let features = features_of(&mut header, self.order);
         self.read_attrs(input, attr_bytes, attrs)?;
         self.data_offset = usize::try_from(data.offset).unwrap_or(usize::MAX);
         if data.size == 0 {
@@ -121,7 +155,7 @@ impl<'a> Container<'a> {
             let message = "the recording was aborted: its header has no data size, features are missing";
             recorder.skip("perf_aborted_recording", Severity::Warn, message, "records to the end of the file were read", "");
         } else {
-            self.read_features(FeatureSet(features), data, file, recorder);
+            self.read_features(features, data, file, recorder);
         }
         self.data = data.prefix_of(file);
         if (self.data.len() as u64) < data.size {
@@ -135,14 +169,17 @@ impl<'a> Container<'a> {
     }
 
     fn read_attrs(&mut self, input: &Input<'a>, entry_bytes: u64, section: Section) -> Result<()> {
-        let entry = usize::try_from(entry_bytes).ok().filter(|bytes| (64 + 16..=4096).contains(bytes));
+        let entry = usize::try_from(entry_bytes).ok().filter(|bytes| *bytes >= 64 + 16);
         let entry =
-            entry.ok_or_else(|| malformed(input, "header", "attrs of 80 to 4096 bytes", &entry_bytes.to_string(), "record it again"))?;
+            entry.ok_or_else(|| malformed(input, "header", "attrs of 80 bytes or more", &entry_bytes.to_string(), "record it again"))?;
+        // No two events share their ids, so all of them together fit into the file.
+        let mut room = input.bytes.len() / 8;
         for bytes in section.prefix_of(input.bytes).chunks_exact(entry).take(ATTRS_MAX) {
             let (attr, ids) = bytes.split_at(entry - 16);
             let mut attr = Attr::parse(attr, self.order);
             if let Some(ids) = Section::read(&mut Bytes::new(ids, self.order)) {
-                attr.ids = super::bytes::words(ids.prefix_of(input.bytes), self.order).collect();
+                attr.ids = super::bytes::words(ids.prefix_of(input.bytes), self.order).take(room).collect();
+                room = room.saturating_sub(attr.ids.len());
             }
             self.attrs.push(attr);
         }
@@ -167,20 +204,9 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Kernels up to 2.6.x wrote the names of events here, by config.
+    /// Up to Linux 3.4 the names of events stood here, by config.
     fn read_event_types(&mut self, section: Section, file: &'a [u8]) {
-        for entry in section.prefix_of(file).chunks_exact(72).take(ATTRS_MAX) {
-            self.name_by_config(entry);
-        }
-    }
-
-    fn name_by_config(&mut self, entry: &[u8]) {
-        let mut bytes = Bytes::new(entry, self.order);
-        let Some(config) = bytes.u64() else { return };
-        let name = bytes.c_string().into_owned();
-        if let Some(attr) = self.attrs.iter_mut().find(|attr| attr.config == config && attr.name.is_none() && !name.is_empty()) {
-            attr.name = Some(name);
-        }
+        naming::by_config(self, section.prefix_of(file).chunks_exact(72));
     }
 
     /// In pipe mode attrs and features are records among the others.
@@ -205,8 +231,8 @@ impl<'a> Container<'a> {
                 _ => {}
             }
         }
-        types.into_iter().for_each(|body| self.name_by_config(body));
-        updates.into_iter().for_each(|body| self.update_event(body));
+        naming::by_config(self, types.into_iter());
+        naming::by_update(self, &updates);
     }
 
     /// The attr, as long as it says, then the ids.
@@ -220,44 +246,6 @@ impl<'a> Container<'a> {
         attr.ids = super::bytes::words(body.get(size..).unwrap_or(&[]), self.order).collect();
         self.attrs.push(attr);
     }
-
-    /// EVENT_UPDATE of type NAME: type, id, name.
-    fn update_event(&mut self, body: &[u8]) {
-        let mut bytes = Bytes::new(body, self.order);
-        let (Some(kind), Some(id)) = (bytes.u64(), bytes.u64()) else { return };
-        const UPDATE_NAME: u64 = 2;
-        if kind == UPDATE_NAME
-            && let Some(attr) = self.attrs.iter_mut().find(|attr| attr.ids.contains(&id))
-        {
-            attr.name = Some(bytes.c_string().into_owned());
-        }
-    }
-
-    /// EVENT_DESC: number, attr size, then per event attr, number of ids, name, ids. Matched by the first id, else by place.
-    fn name_events(&mut self) {
-        let Some(section) = self.feature(Feature::EVENT_DESC) else { return };
-        let mut bytes = Bytes::new(section, self.order);
-        let (Some(count), Some(attr_bytes)) = (bytes.u32(), bytes.u32()) else { return };
-        for place in 0..count as usize {
-            let Some(()) = bytes.skip(u64::from(attr_bytes)) else { return };
-            let Some(ids) = bytes.u32() else { return };
-            let Some(name) = string(&mut bytes) else { return };
-            let Some(ids) = bytes.items(u64::from(ids), 8) else { return };
-            let first = super::bytes::words(ids, self.order).next();
-            let by_id = first.and_then(|id| self.attrs.iter().position(|attr| attr.ids.contains(&id)));
-            if let Some(attr) = self.attrs.get_mut(by_id.unwrap_or(place))
-                && !name.is_empty()
-            {
-                attr.name = Some(name);
-            }
-        }
-    }
-}
-
-/// `perf_header_string`: a length, then text padded with NULs.
-pub fn string(bytes: &mut Bytes<'_>) -> Option<String> {
-    let len = bytes.u32()?;
-    bytes.take(u64::from(len)).map(|text| text_of(text).into_owned())
 }
 
 fn malformed(input: &Input<'_>, place: &str, expected: &str, found: &str, advice: &str) -> Error {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use linux_perf_data::linux_perf_event_reader::constants::*;
 
 use super::attr::Attr;
+use super::cmdline::PerfCommand;
+use super::payload::{self, Payload};
 use super::tracing::{Formats, SchedEvent};
-use crate::ingest::NewEvent;
+use crate::ingest::{NewEvent, Recorder, Severity};
 
 /// One event of the file.
 #[derive(Debug)]
@@ -15,8 +17,10 @@ pub struct EventInfo {
     pub event_id: Option<i32>,
     /// A scheduler tracepoint that becomes waits instead of samples.
     pub sched: Option<Arc<SchedEvent>>,
-    /// `sched:*`: kept out of `samples` unless asked for.
-    pub is_sched: bool,
+    /// Another tracepoint whose payload is understood.
+    pub payload: Option<Arc<Payload>>,
+    /// Has a table of its own (`sched:*`, system calls, ...): kept out of `samples` unless asked for.
+    pub is_apart: bool,
     /// Weight of a sample that does not carry a period.
     pub default_weight: i64,
     /// Frames the kernel records at most; 0 where unknown.
@@ -53,7 +57,9 @@ pub fn is_dummy(attr: &Attr) -> bool {
 
 /// The event as recorded; a name is made from type and config where the file has none.
 pub fn describe(attr: &Attr, formats: &Formats) -> (NewEvent, EventInfo) {
-    let name = attr.name.clone().unwrap_or_else(|| derived_name(attr, formats));
+    // A clock that the file calls by a counter's name: what was asked for, not what was recorded.
+    let is_wrong = |name: &String| attr.kind == PERF_TYPE_SOFTWARE && HARDWARE.contains(&base_name(name));
+    let name = attr.name.clone().filter(|name| !is_wrong(name)).unwrap_or_else(|| derived_name(attr, formats));
     let base = base_name(&name);
     let is_clock = attr.kind == PERF_TYPE_SOFTWARE && attr.config <= 1;
     let (mechanism, probe, role) = nature(attr, base);
@@ -71,12 +77,29 @@ pub fn describe(attr: &Attr, formats: &Formats) -> (NewEvent, EventInfo) {
     let info = EventInfo {
         event_id: None,
         sched: (attr.kind == PERF_TYPE_TRACEPOINT).then(|| formats.sched_event(attr.config)).flatten().map(Arc::new),
-        is_sched: attr.kind == PERF_TYPE_TRACEPOINT && name.starts_with("sched:"),
+        payload: (attr.kind == PERF_TYPE_TRACEPOINT).then(|| payload::of(formats.get(attr.config))).flatten(),
+        is_apart: attr.kind == PERF_TYPE_TRACEPOINT && name.starts_with("sched:"),
         default_weight: if is_frequency { 1 } else { asked.max(1) },
         max_stack: if attr.max_stack == 0 { MAX_STACK_DEFAULT } else { usize::from(attr.max_stack) },
         lost: Lost::default(),
     };
     (event, info)
+}
+
+/// perf records cpu-clock where the machine has no counter for cycles, and says so on the terminal only.
+pub fn report_fallback(command: &PerfCommand, recorder: &mut Recorder) {
+    let Some(asked) = &command.events else { return };
+    let has = |name: &str| asked.iter().any(|event| event.contains(name));
+    let recorded = |name: &str| recorder.tables.events.iter().find(|event| base_name(&event.name) == name);
+    let (Some(clock), None) = (recorded("cpu-clock"), recorded("cycles")) else { return };
+    // Without -e it is cycles.
+    if !(asked.is_empty() || has("cycles")) || has("cpu-clock") {
+        return;
+    }
+    let asked = if asked.is_empty() { "cycles (the default)".to_owned() } else { asked.join(",") };
+    let (count, message) = (clock.n, format!("{asked} was asked for and {} recorded: the machine has no such counter", clock.name));
+    let advice = "the weights are nanoseconds of CPU time; samples of code that runs with interrupts off come late";
+    recorder.skip_many("perf_event_fallback", Severity::Info, count, &message, advice, "");
 }
 
 /// `cycles:uH` -> `cycles`, `cpu/cycles/u` stays; tracepoints keep both parts.

@@ -6,7 +6,8 @@ use linux_perf_data::Feature;
 use linux_perf_data::linux_perf_event_reader::constants::{PERF_RECORD_MISC_BUILD_ID_SIZE, PERF_RECORD_MISC_CPUMODE_MASK};
 
 use super::bytes::{Bytes, Order};
-use super::container::{Container, string};
+use super::container::Container;
+use super::naming::{meta_info, string};
 use super::records::Records;
 use crate::ingest::Recorder;
 use crate::ingest::files::hex;
@@ -28,17 +29,37 @@ pub fn build_ids(container: &Container<'_>) -> BuildIds {
 }
 
 fn read_build_ids(section: &[u8], order: Order, ids: &mut BuildIds) {
-    for record in Records::new(section, order) {
-        let mut body = Bytes::new(record.body, order);
-        let (Some(_pid), Some(id)) = (body.i32(), body.take(24)) else { continue };
-        let path = body.c_string().into_owned();
-        if let Some(id) = build_id(id, record.misc & PERF_RECORD_MISC_BUILD_ID_SIZE != 0)
-            && !path.is_empty()
-            && record.misc & PERF_RECORD_MISC_CPUMODE_MASK <= 2
-        {
-            ids.entry(path).or_insert(id);
+    let has_pid = !is_without_pid(section, order);
+    let mut rest = section;
+    loop {
+        let mut records = Records::new(rest, order);
+        for record in records.by_ref() {
+            let mut body = Bytes::new(record.body, order);
+            if has_pid && body.i32().is_none() {
+                continue;
+            }
+            let Some(id) = body.take(24) else { continue };
+            let path = body.c_string().into_owned();
+            if let Some(id) = build_id(id, record.misc & PERF_RECORD_MISC_BUILD_ID_SIZE != 0)
+                && !path.is_empty()
+                && record.misc & PERF_RECORD_MISC_CPUMODE_MASK <= 2
+            {
+                ids.entry(path).or_insert(id);
+            }
+        }
+        // Entries may be padded with zeros, which look like one without a size.
+        match rest.get(records.offset()..).and_then(|left| left.strip_prefix(&[0; 8])) {
+            Some(left) => rest = left,
+            None => return,
         }
     }
+}
+
+/// Entries had no pid before Linux 2.6.35. As perf does, that is told by the kernel's own, which is the first: its name
+/// then begins four bytes before where it is looked for.
+fn is_without_pid(section: &[u8], order: Order) -> bool {
+    let first = Records::new(section, order).next();
+    first.is_some_and(|record| record.body.get(28..).is_some_and(|name| name.starts_with(b"nel.kallsyms]")))
 }
 
 /// A build-id of 20 bytes with its length in the 21st; old tools wrote no length and padded with zeros.
@@ -69,8 +90,9 @@ pub fn host_facts(container: &Container<'_>, build_ids: &BuildIds, recorder: &mu
             recorder.tables.host.push(HostFact { artifact_id: 0, key, value });
         }
     };
+    let mut meta = meta_info(container);
     fact("hostname", container.string(Feature::HOSTNAME));
-    fact("kernel_release", container.string(Feature::OSRELEASE));
+    fact("kernel_release", container.string(Feature::OSRELEASE).or_else(|| meta.remove("kernel_version")));
     fact("kernel_build_id", build_ids.get("[kernel.kallsyms]").cloned());
     fact("arch", container.string(Feature::ARCH));
     // Two numbers: CPUs available, CPUs online.

@@ -4,24 +4,39 @@ use linux_perf_data::Feature;
 use linux_perf_data::linux_perf_event_reader::constants::*;
 
 use super::attr::{Attr, FORMAT_LOST};
+use super::batch::StackCounts;
 use super::cmdline::PerfCommand;
 use super::container::Container;
+use super::events;
+use super::forest::Forest;
 use super::import::Import;
 use super::losses::report_walk;
+use super::naming::meta_info;
 use super::order::Walk;
+use super::rates::{self, percent};
 use crate::ingest::Severity;
 use crate::ingest::command::quote;
 use crate::tables::Execution;
 
+/// Events whose losses one message names.
+const LOSSES_TOLD: usize = 4;
+
+/// All stacks, the node of each slot, and what was noticed.
+pub type Stacks = (Forest, Vec<u32>, StackCounts);
+
 impl Import<'_, '_> {
-    pub fn finish(mut self, container: &Container<'_>, walk: &Walk, argv: &[String], command: &PerfCommand) {
+    pub fn finish(mut self, container: &Container<'_>, walk: &Walk, stacks: Stacks, argv: &[String], command: &PerfCommand) {
         let system_wide = self.system_wide.unwrap_or(self.counts.swapper);
         self.tasks.name_processes(self.recorder);
         self.tasks.mark_targets(system_wide, self.recorder);
         if let Some(sched) = self.sched.take() {
             sched.finish(self.recorder);
         }
+        std::mem::take(&mut self.payloads).finish(&self.events, self.recorder);
+        self.finish_stacks(stacks);
         self.losses();
+        rates::report(&self.attrs, &self.events, self.recorder);
+        events::report_fallback(command, self.recorder);
         self.counts.report(self.recorder);
         report_walk(container, walk, self.recorder);
         self.describe_artifact(container, argv, system_wide);
@@ -34,10 +49,14 @@ impl Import<'_, '_> {
 
     fn describe_artifact(&mut self, container: &Container<'_>, argv: &[String], system_wide: bool) {
         let recorder = &mut *self.recorder;
-        let version = container.string(Feature::VERSION).map(|version| recorder.text(&version));
+        let simpleperf = meta_info(container).remove("simpleperf_version");
+        if simpleperf.is_some() {
+            recorder.artifact.tool = recorder.text("simpleperf");
+        }
+        let version = container.string(Feature::VERSION).or(simpleperf).map(|version| recorder.text(&version));
         let command = (!argv.is_empty()).then(|| recorder.text(&quote(argv)));
         let any = |test: &dyn Fn(&Attr) -> bool| container.attrs.iter().any(test);
-        let unwinding = if self.arch.is_some() || any(&|attr| attr.samples(PERF_SAMPLE_STACK_USER)) {
+        let unwinding = if any(&|attr| attr.samples(PERF_SAMPLE_STACK_USER)) {
             "dwarf"
         } else if any(&|attr| attr.samples(PERF_SAMPLE_BRANCH_STACK) && attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK != 0) {
             "lbr"
@@ -62,17 +81,25 @@ impl Import<'_, '_> {
     /// The losses the kernel states; an event without any has 0, since the file could say so.
     fn losses(&mut self) {
         let mut total: i64 = 0;
+        let mut parts = Vec::new();
         for (info, attr) in self.events.iter().zip(&self.attrs) {
             let lost = info.lost.total(attr.read_format & FORMAT_LOST != 0);
             total = total.saturating_add(lost);
             if let Some(row) = info.event_id.and_then(|id| self.recorder.tables.events.get_mut(id as usize)) {
                 row.lost = Some(lost);
+                if lost > 0 {
+                    let whole = row.n.saturating_add(lost);
+                    parts.push(format!("{} {lost} of {whole} ({})", row.name, percent(lost, whole)));
+                }
             }
         }
         if total > 0 {
-            let message = "samples that the kernel says it lost";
+            let more = parts.len().saturating_sub(LOSSES_TOLD);
+            let more = if more > 0 { format!(", and {more} more events") } else { String::new() };
+            let parts = parts.iter().take(LOSSES_TOLD).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let message = format!("samples that the kernel says it lost: {parts}{more}");
             let advice = "record with larger buffers (-m 16M) or a lower frequency; shares carry this as uncertainty";
-            self.recorder.skip_many("perf_lost_samples", Severity::Warn, total, message, advice, "");
+            self.recorder.skip_many("perf_lost_samples", Severity::Warn, total, &message, advice, "");
         }
     }
 }

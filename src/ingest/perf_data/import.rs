@@ -1,24 +1,30 @@
 //! Records, oldest first -> rows.
 
+use std::sync::Arc;
+
 use linux_perf_data::Feature;
 use linux_perf_data::linux_perf_event_reader::constants::*;
 
 use super::attr::Attr;
+use super::batch::{Batch, StackCounts};
 use super::bytes::{Bytes, Order, words};
 use super::cmdline::PerfCommand;
 use super::container::Container;
 use super::events::{self, EventInfo};
 use super::features::{self, BuildIds};
+use super::forest::{self, Forest};
+use super::groups::Groups;
 use super::losses::Counts;
 use super::order::Record;
+use super::payload::{self, Payloads};
 use super::records::{self, Records};
 use super::sample::{self, Sample};
 use super::sched::Sched;
 use super::scheduler;
-use super::stacks::{self, Kernel, Place};
-use super::tasks::Tasks;
+use super::stacks::{Kernel, Root};
+use super::tasks::{Process, Tasks};
 use super::tracing::{Formats, SchedEvent};
-use super::unwind::{Arch, user_regs};
+use super::unwind::Arch;
 use crate::ingest::command::base_name;
 use crate::ingest::{Input, Recorder};
 use crate::tables;
@@ -31,20 +37,26 @@ pub struct Import<'a, 'r> {
     pub(super) recorder: &'r mut Recorder,
     pub(super) events: Vec<EventInfo>,
     pub(super) tasks: Tasks,
-    pub(super) kernel: Kernel,
+    pub(super) kernel: Arc<Kernel>,
+    /// Changes with the kernel's maps.
+    pub(super) kernel_no: u32,
     pub(super) build_ids: BuildIds,
-    /// User stacks are unwound, for this machine.
-    pub(super) arch: Option<Arch>,
+    /// Stacks that are asked for.
+    pub(super) batch: Batch<'a>,
+    roots: u32,
+    /// Stands for the process of samples without one.
+    nobody: Process,
     pub(super) counts: Counts,
     pub(super) system_wide: Option<bool>,
     /// Where switches are recorded.
     pub(super) sched: Option<Sched>,
+    /// Other tracepoints that have tables of their own.
+    pub(super) payloads: Payloads,
+    pub(super) groups: Groups,
     /// sched_waking is recorded: its waker is right where sched_wakeup's may be an interrupt on another CPU.
     pub(super) prefer_waking: bool,
     /// Scheduler events of other tasks than the program were filtered out.
     pub(super) filtered: bool,
-    places: Vec<Place>,
-    unwound: Vec<u64>,
 }
 
 /// A record's time as it goes into the tables.
@@ -56,18 +68,31 @@ pub(super) fn cpu_of(sample: &Sample<'_>) -> Option<i32> {
     sample.cpu.and_then(|cpu| i32::try_from(cpu).ok())
 }
 
-impl<'a, 'r> Import<'a, 'r> {
-    pub fn new(input: &'a Input<'a>, container: &Container<'a>, command: &PerfCommand, recorder: &'r mut Recorder) -> Self {
-        let formats = Formats::read(container);
-        let mut events = Vec::with_capacity(container.attrs.len());
-        for attr in &container.attrs {
-            let (event, mut info) = events::describe(attr, &formats);
-            if !events::is_dummy(attr) {
-                info.event_id = Some(recorder.push_event(&event));
-            }
-            events.push(info);
+/// The events of the file; those that may sample get their rows.
+pub(super) fn events(container: &Container<'_>, recorder: &mut Recorder) -> Vec<EventInfo> {
+    let formats = Formats::read(container);
+    let mut events = Vec::with_capacity(container.attrs.len());
+    for attr in &container.attrs {
+        let (event, mut info) = events::describe(attr, &formats);
+        if !events::is_dummy(attr) {
+            info.event_id = Some(recorder.push_event(&event));
         }
-        let system_wide = id_index_says(container).or((*command != PerfCommand::default()).then_some(command.system_wide));
+        events.push(info);
+    }
+    payload::settle(&mut events);
+    events
+}
+
+impl<'a, 'r> Import<'a, 'r> {
+    pub fn new(
+        input: &'a Input<'a>,
+        container: &Container<'_>,
+        command: &PerfCommand,
+        events: Vec<EventInfo>,
+        batch: Batch<'a>,
+        recorder: &'r mut Recorder,
+    ) -> Self {
+        let system_wide = id_index_says(container).or((!command.is_blank()).then_some(command.system_wide));
         let build_ids = features::build_ids(container);
         features::host_facts(container, &build_ids, recorder);
         Import {
@@ -77,16 +102,19 @@ impl<'a, 'r> Import<'a, 'r> {
             recorder,
             tasks: Tasks::new(command.argv.first().map(|word| base_name(word))),
             filtered: command.filtered && !command.argv.is_empty(),
-            kernel: Kernel::default(),
+            kernel: Arc::default(),
+            kernel_no: 0,
             build_ids,
-            arch: dump_arch(container),
+            batch,
+            roots: 0,
+            nobody: Process::default(),
             counts: Counts::default(),
             system_wide,
             sched: scheduler::sched_of(container, &events, system_wide),
+            payloads: Payloads::new(container, &events),
+            groups: Groups::new(&container.attrs),
             prefer_waking: events.iter().any(|event| matches!(event.sched.as_deref(), Some(SchedEvent::Waking(_)))),
             events,
-            places: Vec::new(),
-            unwound: Vec::new(),
         }
     }
 
@@ -108,10 +136,7 @@ impl<'a, 'r> Import<'a, 'r> {
             records::LOST_SAMPLES => self.lost_samples(record),
             records::KSYMBOL => self.ksymbol(record),
             records::SWITCH | records::SWITCH_CPU_WIDE => self.switch_record(record),
-            records::THROTTLE => {
-                self.counts.throttled += 1;
-                Some(())
-            }
+            records::THROTTLE | records::UNTHROTTLE => self.throttle(record),
             _ => Some(()),
         };
         if done.is_none() {
@@ -195,14 +220,15 @@ impl<'a, 'r> Import<'a, 'r> {
         let event_id = self.event_id(index)?;
         let event = self.events.get(index)?;
         let weight = sample.period.map_or(event.default_weight, |period| i64::try_from(period).unwrap_or(i64::MAX));
-        let is_kept = !event.is_sched || self.input.options.keep_tracepoints;
+        let is_kept = !event.is_apart || self.input.options.keep_tracepoints;
         let is_switch = matches!(event.sched.as_deref(), Some(SchedEvent::Switch(_)));
         if !is_switch {
             self.sign_of_life(thread, cpu_of(&sample), time_of(record));
         }
-        let stack = if is_kept { self.stack(record, index, &sample, thread) } else { None };
+        let stack = if is_kept { self.stack(record, index, thread) } else { None };
         let known = if is_kept { Some(stack) } else { None };
         self.scheduler(record, index, &sample, thread, known)?;
+        self.payload(record, index, &sample, thread, known)?;
         if !is_kept {
             let row = self.recorder.tables.events.get_mut(event_id as usize)?;
             row.n += 1;
@@ -211,7 +237,7 @@ impl<'a, 'r> Import<'a, 'r> {
         }
         let time = time_of(record);
         self.counts.untimed_samples += i64::from(time.is_none());
-        self.recorder.push_sample(tables::Sample {
+        let row = tables::Sample {
             event_id,
             ts_ns: time.into(),
             thread_id: thread.into(),
@@ -219,12 +245,15 @@ impl<'a, 'r> Import<'a, 'r> {
             stack_id: stack.into(),
             weight,
             record_no: record.no,
-        });
+        };
+        if !self.counters(index, &sample, &row) {
+            self.recorder.push_sample(row);
+        }
         Some(())
     }
 
     /// The event's row; perf's dummy gets one only when it does sample.
-    fn event_id(&mut self, index: usize) -> Option<i32> {
+    pub(super) fn event_id(&mut self, index: usize) -> Option<i32> {
         let info = self.events.get_mut(index)?;
         if info.event_id.is_none() {
             let (event, _) = events::describe(self.attrs.get(index)?, &Formats::default());
@@ -233,35 +262,61 @@ impl<'a, 'r> Import<'a, 'r> {
         info.event_id
     }
 
-    /// The sample's stack.
-    pub(super) fn stack(&mut self, record: &Record<'_>, index: usize, sample: &Sample<'_>, thread: Option<i32>) -> Option<i32> {
-        stacks::chain(sample, record.misc, self.order, &mut self.places);
-        let deep = self.events.get(index).is_some_and(|event| self.places.len() >= event.max_stack);
-        self.counts.deep += i64::from(deep);
+    /// Asks for the sample's stack; what it gets is the number of a slot until [`Import::finish_stacks`].
+    pub(super) fn stack(&mut self, record: &Record<'_>, index: usize, thread: Option<i32>) -> Option<i32> {
+        self.batch.hand_over_if_full();
+        let root = self.root(thread);
+        Some(self.batch.push(record, index, root, thread))
+    }
+
+    /// The maps of the thread's process at this moment.
+    fn root(&mut self, thread: Option<i32>) -> u32 {
         let process = thread.and_then(|thread| self.tasks.process_of(thread));
-        let mut process = process.and_then(|process| self.tasks.state(process));
-        if let Some(arch) = self.arch
-            && let Some(process) = process.as_deref_mut()
-            && !sample.stack.is_empty()
-        {
-            self.counts.dumps += 1;
-            let attr = self.attrs.get(index)?;
-            match user_regs(arch, attr, sample, self.order) {
-                Some(regs) => {
-                    self.unwound.clear();
-                    let ends = &mut self.counts.ends;
-                    process.unwinding.unwind(arch, &regs, sample.stack, self.input, ends, &mut self.unwound);
-                    stacks::join_unwound(&mut self.places, &self.unwound);
-                }
-                None => self.counts.ends.foreign += 1,
-            }
+        let process = process.and_then(|process| self.tasks.state(process)).unwrap_or(&mut self.nobody);
+        if let Some(root) = self.batch.root(process.root, self.kernel_no) {
+            return root;
         }
-        stacks::intern(&self.places, process, &mut self.kernel, self.recorder)
+        let no = Batch::number_of(process.root, self.kernel_no).unwrap_or_else(|| {
+            self.roots = self.roots.wrapping_add(1);
+            self.roots
+        });
+        let unwinder = self.batch.arch().map(|_| process.unwinding.unwinder(self.input.library));
+        let (maps, kernel) = (process.maps.clone(), self.kernel.clone());
+        let at = self.batch.add_root(Root { no, maps, kernel_no: self.kernel_no, kernel, unwinder });
+        process.root = Some(at);
+        at.index
+    }
+
+    /// Puts the stacks into the tables, in place of their slots.
+    pub(super) fn finish_stacks(&mut self, (forest, nodes, counts): (Forest, Vec<u32>, StackCounts)) {
+        self.counts.stacks = counts;
+        let parent = |parent: u32| (parent != forest::NONE).then_some(parent as i32);
+        let guest = forest.frames.iter().any(forest::Frame::is_guest).then(|| self.recorder.intern_dso("[guest]", None, "none"));
+        let frames = forest.frames.iter().map(|frame| frame.at(guest));
+        let ids = self.recorder.adopt_stacks(frames, forest.nodes.iter().map(|node| (parent(node.parent), node.frame as i32)));
+        let stack = |slot: Option<i32>| ids.get(*nodes.get(slot? as usize)? as usize).copied();
+        let tables = &mut self.recorder.tables;
+        for row in &mut tables.samples {
+            row.stack_id = stack(row.stack_id.get()).into();
+        }
+        for row in &mut tables.waits {
+            row.stack_id = stack(row.stack_id);
+            row.waker_stack_id = stack(row.waker_stack_id);
+        }
+        for row in &mut tables.syscall_events {
+            row.stack_id = stack(row.stack_id);
+        }
+        for row in &mut tables.block_requests {
+            row.stack_id = stack(row.stack_id);
+        }
+        for row in &mut tables.lock_contentions {
+            row.stack_id = stack(row.stack_id);
+        }
     }
 }
 
 /// The machine whose stacks were dumped, if stacks were dumped.
-fn dump_arch(container: &Container<'_>) -> Option<Arch> {
+pub(super) fn dump_arch(container: &Container<'_>) -> Option<Arch> {
     let dumps = |attr: &Attr| attr.samples(PERF_SAMPLE_STACK_USER) && attr.samples(PERF_SAMPLE_REGS_USER);
     if !container.attrs.iter().any(dumps) {
         return None;

@@ -1,15 +1,15 @@
 //! What could not be used, or is in doubt: counted on the way, told once at the end.
 
+use super::batch::StackCounts;
 use super::container::Container;
 use super::order::Walk;
-use super::records::{End, KERNEL_TYPE_LAST, USER_TYPE_START};
-use super::unwind::Ends;
+use super::rates::percent;
+use super::records::{self, End, KERNEL_TYPE_LAST, SIMPLEPERF_TYPES, USER_TYPE_START};
+use super::throttle::Throttle;
 use crate::ingest::{Recorder, Severity};
 
 /// The recording tool's record types that are known (BPF_METADATA).
 const USER_TYPE_LAST: u32 = 84;
-/// Types of simpleperf begin here.
-const SIMPLEPERF_TYPES: std::ops::RangeInclusive<u32> = 32_768..=32_777;
 
 /// What becomes diagnostics at the end.
 #[derive(Debug, Default)]
@@ -17,18 +17,17 @@ pub(super) struct Counts {
     pub bad: i64,
     pub first_bad: Option<i64>,
     pub unknown_event: i64,
-    pub throttled: i64,
+    pub throttle: Throttle,
     pub untimed_samples: i64,
-    pub deep: i64,
-    pub dumps: i64,
-    pub ends: Ends,
+    pub stacks: StackCounts,
     pub swapper: bool,
     pub first_time: Option<i64>,
     pub last_time: Option<i64>,
 }
 
 impl Counts {
-    pub(super) fn report(&self, recorder: &mut Recorder) {
+    pub(super) fn report(&mut self, recorder: &mut Recorder) {
+        std::mem::take(&mut self.throttle).report(self.first_time.zip(self.last_time), recorder);
         let mut tell = |kind: &str, severity, count: i64, message: &str, advice: &str, place: &str| {
             if count > 0 {
                 recorder.skip_many(kind, severity, count, message, advice, place);
@@ -39,8 +38,6 @@ impl Counts {
         tell("perf_bad_record", Severity::Warn, self.bad, "records shorter than their event promises", copy, &first);
         let message = "samples whose event id the header does not have";
         tell("perf_unknown_event", Severity::Warn, self.unknown_event, message, copy, "");
-        let message = "the kernel throttled sampling (THROTTLE records)";
-        tell("perf_throttled", Severity::Info, self.throttled, message, "record with a lower frequency (-F)", "");
         let message = "samples without a time";
         tell(
             "perf_untimed_samples",
@@ -50,16 +47,20 @@ impl Counts {
             "record with -T; rates over time are not available",
             "",
         );
-        let message = "stacks as deep as the kernel records: their outer end is missing";
-        tell("perf_max_stack", Severity::Info, self.deep, message, "raise kernel.perf_event_max_stack", "");
+        let message = format!(
+            "stacks as deep as the kernel records, {} of {}: their outer end is missing",
+            percent(self.stacks.deep, self.stacks.made),
+            self.stacks.made
+        );
+        tell("perf_max_stack", Severity::Info, self.stacks.deep, &message, "raise kernel.perf_event_max_stack", "");
         let message = "stacks that were cut at the dump size: the frames so far are kept";
-        tell("perf_stack_cut", Severity::Info, self.ends.cut, message, "record with larger dumps (--call-graph dwarf,32768)", "");
+        tell("perf_stack_cut", Severity::Info, self.stacks.ends.cut, message, "record with larger dumps (--call-graph dwarf,32768)", "");
         let message = "stacks that reach code without unwind tables: the frames so far are kept";
-        tell("perf_unwind_no_table", Severity::Info, self.ends.no_table, message, "give the binaries with --symbol-dir", "");
+        tell("perf_unwind_no_table", Severity::Info, self.stacks.ends.no_table, message, "give the binaries with --symbol-dir", "");
         let message = "stacks whose unwinding failed: the frames so far are kept";
-        tell("perf_unwind_failed", Severity::Info, self.ends.failed, message, "give the binaries with --symbol-dir", "");
+        tell("perf_unwind_failed", Severity::Info, self.stacks.ends.failed, message, "give the binaries with --symbol-dir", "");
         let message = "stack dumps of a machine that is not unwound: kernel frames and the address are kept";
-        tell("perf_unwind_foreign", Severity::Info, self.ends.foreign, message, "record frame-pointer stacks (--call-graph fp)", "");
+        tell("perf_unwind_foreign", Severity::Info, self.stacks.ends.foreign, message, "record frame-pointer stacks (--call-graph fp)", "");
     }
 }
 
@@ -71,6 +72,11 @@ pub(super) fn report_walk(container: &Container<'_>, walk: &Walk, recorder: &mut
     for (kind, count) in walk.by_type.iter().filter(|(kind, _)| !known(**kind)) {
         let message = format!("records of type {kind}, which this version does not know");
         recorder.skip_many(&format!("perf_unknown_type_{kind}"), Severity::Info, *count, &message, "they were passed over", "");
+    }
+    if let Some(count) = walk.by_type.get(&records::AUXTRACE) {
+        let message = "pieces of a hardware trace (intel_pt, SPE, CoreSight)";
+        let advice = "they were passed over; `perf inject --itrace` turns them into samples";
+        recorder.skip_many("perf_hardware_trace", Severity::Info, *count, message, advice, "");
     }
     let place = format!("record={}", walk.records);
     if let Some(error) = &walk.inflate_error {

@@ -69,10 +69,6 @@ impl Maps {
         self.list.retain(|map| map.start != start || map.end != end);
     }
 
-    pub fn clear(&mut self) {
-        self.list.clear();
-    }
-
     #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &Map> {
         self.list.iter()

@@ -1,5 +1,7 @@
 //! MMAP, MMAP2 and KSYMBOL records -> mappings, dsos, the maps of processes and of the kernel.
 
+use std::sync::Arc;
+
 use linux_perf_data::linux_perf_event_reader::constants::*;
 
 use super::features::build_id;
@@ -7,6 +9,7 @@ use super::import::{Import, time_of};
 use super::maps::{Map, Origin};
 use super::order::Record;
 use super::records;
+use super::stacks::Kernel;
 use super::unwind::NewMap;
 use crate::tables::Mapping;
 
@@ -75,13 +78,13 @@ impl Import<'_, '_> {
         let map = Map { start: mmap.start, end: mmap.end, offset: mmap.offset, dso, origin, function: None };
         self.push_mapping(None, &map, time);
         if kind == "kernel" {
-            self.kernel.image.get_or_insert_with(|| map.clone());
+            self.change_kernel().image.get_or_insert_with(|| map.clone());
         }
-        self.kernel.maps.insert(map);
-        self.kernel.frames.clear();
+        self.change_kernel().maps.insert(map);
     }
 
     fn map_user(&mut self, mmap: Mmap, time: Option<i64>) {
+        let mmap = if mmap.executable && is_anonymous(&mmap.path) { self.moved_code(mmap) } else { mmap };
         let is_anonymous = is_anonymous(&mmap.path);
         let (path, kind, origin) = if is_anonymous && mmap.executable {
             // Where JIT compilers describe their code (tools/perf/Documentation/jit-interface.txt).
@@ -96,14 +99,29 @@ impl Import<'_, '_> {
         let map = Map { start: mmap.start, end: mmap.end, offset: mmap.offset, dso, origin, function: None };
         let process = self.tasks.introduce(mmap.pid, self.recorder);
         self.push_mapping(Some(process), &map, time);
-        let dumps = self.arch.is_some() && mmap.executable;
+        let dumps = self.batch.arch().is_some() && mmap.executable;
         let Some(state) = self.tasks.state(process) else { return };
         if dumps {
             let (start, end, offset) = (map.start, map.end, map.offset);
             state.unwinding.new_maps.push(NewMap { start, end, offset, build_id, path });
         }
-        state.maps.insert(map);
-        state.frames.clear();
+        Arc::make_mut(&mut state.maps).insert(map);
+        state.root = None;
+    }
+
+    /// Code moved to huge pages (mremap or copied, as iodlr and hugify do): executable anonymous memory in the place of a
+    /// file's code is still that file.
+    fn moved_code(&mut self, mmap: Mmap) -> Mmap {
+        let process = self.tasks.introduce(mmap.pid, self.recorder);
+        let old = self.tasks.state(process).and_then(|state| state.maps.find(mmap.start));
+        let Some(old) = old.filter(|old| old.origin == Origin::File && mmap.end <= old.end).cloned() else { return mmap };
+        let Some(dso) = self.recorder.tables.dsos.get(old.dso as usize) else { return mmap };
+        Mmap {
+            offset: old.relative(mmap.start),
+            path: dso.path.to_string(),
+            build_id: dso.build_id.as_ref().map(ToString::to_string),
+            ..mmap
+        }
     }
 
     fn push_mapping(&mut self, process_id: Option<i32>, map: &Map, ts_ns: Option<i64>) {
@@ -126,14 +144,19 @@ impl Import<'_, '_> {
         let (_kind, flags) = (body.u16()?, body.u16()?);
         let end = start.saturating_add(u64::from(len));
         if flags & UNREGISTER != 0 {
-            self.kernel.maps.remove(start, end);
+            self.change_kernel().maps.remove(start, end);
         } else {
             let dso = self.recorder.intern_dso("[bpf]", None, "bpf");
             let function = self.recorder.intern_function(&body.c_string(), Some(dso), None);
-            self.kernel.maps.insert(Map { start, end, offset: 0, dso, origin: Origin::Absolute, function: Some(function) });
+            self.change_kernel().maps.insert(Map { start, end, offset: 0, dso, origin: Origin::Absolute, function: Some(function) });
         }
-        self.kernel.frames.clear();
         Some(())
+    }
+
+    /// The kernel's maps, to be changed: stacks from now on see others.
+    fn change_kernel(&mut self) -> &mut Kernel {
+        self.kernel_no = self.kernel_no.wrapping_add(1);
+        Arc::make_mut(&mut self.kernel)
     }
 }
 

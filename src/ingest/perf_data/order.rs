@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::attr::Attr;
 use super::bytes::{Bytes, Order};
 use super::compressed::Inflater;
-use super::records::{self, End, RawRecord, Records};
+use super::records::{self, End, HEADER_BYTES, RawRecord, Records};
 use rustc_hash::FxHashMap;
 
 /// A record whose turn has come.
@@ -28,6 +28,8 @@ pub struct Record<'a> {
     pub kind: u32,
     pub misc: u16,
     pub body: &'a [u8],
+    /// Where the body lies in the data section; `None` for a compressed record.
+    pub body_at: Option<usize>,
     /// Its number in file order, from 0, compressed records expanded.
     pub no: i64,
     /// As recorded; `None` where it has none.
@@ -127,8 +129,11 @@ pub fn walk<F: FnMut(&Record<'_>)>(data: &[u8], order: Order, attrs: &[Attr], si
         pieces_gone: 0,
         held_bytes: 0,
         inflater: Inflater::default(),
+        common: [0; 128],
     };
     walker.run();
+    let common = walker.common.iter().enumerate().filter(|(_, count)| **count > 0);
+    walker.walk.by_type.extend(common.map(|(kind, count)| (kind as u32, *count)));
     walker.walk
 }
 
@@ -148,6 +153,8 @@ struct Walker<'a, F> {
     pieces_gone: u32,
     held_bytes: usize,
     inflater: Inflater,
+    /// Records of the types below its length.
+    common: [i64; 128],
 }
 
 impl<F: FnMut(&Record<'_>)> Walker<'_, F> {
@@ -165,8 +172,16 @@ impl<F: FnMut(&Record<'_>)> Walker<'_, F> {
         self.hand_on(u64::MAX);
     }
 
+    #[inline]
+    fn count(&mut self, kind: u32) {
+        match self.common.get_mut(kind as usize) {
+            Some(count) => *count += 1,
+            None => *self.walk.by_type.entry(kind).or_default() += 1,
+        }
+    }
+
     fn inflate(&mut self, record: &RawRecord<'_>) {
-        *self.walk.by_type.entry(record.kind).or_default() += 1;
+        self.count(record.kind);
         if self.walk.inflate_error.is_some() {
             return;
         }
@@ -198,7 +213,7 @@ impl<F: FnMut(&Record<'_>)> Walker<'_, F> {
     fn take(&mut self, record: &RawRecord<'_>, piece: u32) {
         let no = self.walk.records;
         self.walk.records += 1;
-        *self.walk.by_type.entry(record.kind).or_default() += 1;
+        self.count(record.kind);
         if record.kind == records::FINISHED_ROUND {
             let limit = self.newest_before;
             self.newest_before = self.newest;
@@ -245,7 +260,8 @@ impl<F: FnMut(&Record<'_>)> Walker<'_, F> {
         self.handed_on = self.handed_on.max(entry.time);
         let attr = (entry.attr != NO_ATTR).then_some(entry.attr as usize);
         let time = entry.timed.then_some(entry.time);
-        (self.sink)(&Record { kind: record.kind, misc: record.misc, body: record.body, no: entry.no, time, attr });
+        let body_at = (entry.piece == 0).then_some(entry.offset.saturating_add(HEADER_BYTES));
+        (self.sink)(&Record { kind: record.kind, misc: record.misc, body: record.body, body_at, no: entry.no, time, attr });
     }
 
     /// Drops inflated pieces that no entry points into.

@@ -4,6 +4,7 @@ pub use linux_perf_data::linux_perf_event_reader::constants::{
     PERF_RECORD_COMM as COMM, PERF_RECORD_EXIT as EXIT, PERF_RECORD_FORK as FORK, PERF_RECORD_KSYMBOL as KSYMBOL, PERF_RECORD_LOST as LOST,
     PERF_RECORD_LOST_SAMPLES as LOST_SAMPLES, PERF_RECORD_MMAP as MMAP, PERF_RECORD_MMAP2 as MMAP2, PERF_RECORD_SAMPLE as SAMPLE,
     PERF_RECORD_SWITCH as SWITCH, PERF_RECORD_SWITCH_CPU_WIDE as SWITCH_CPU_WIDE, PERF_RECORD_THROTTLE as THROTTLE,
+    PERF_RECORD_UNTHROTTLE as UNTHROTTLE,
 };
 
 use super::bytes::{Bytes, Order};
@@ -24,6 +25,9 @@ pub const EVENT_UPDATE: u32 = 78;
 pub const HEADER_FEATURE: u32 = 80;
 pub const COMPRESSED: u32 = 81;
 pub const COMPRESSED2: u32 = 83;
+
+/// simpleperf's own types. They can be larger than 64 KiB: `misc` is the upper half of their size.
+pub const SIMPLEPERF_TYPES: std::ops::RangeInclusive<u32> = 32_768..=32_777;
 
 /// `struct perf_event_header`: type, misc, size.
 pub const HEADER_BYTES: usize = 8;
@@ -86,11 +90,12 @@ impl<'a> Records<'a> {
     fn parse(&mut self, rest: &'a [u8]) -> Option<RawRecord<'a>> {
         let mut header = Bytes::new(rest, self.order);
         let (kind, misc, size) = (header.u32()?, header.u16()?, header.u16()?);
-        if usize::from(size) < HEADER_BYTES {
+        let size = if SIMPLEPERF_TYPES.contains(&kind) { usize::from(misc) << 16 | usize::from(size) } else { usize::from(size) };
+        if size < HEADER_BYTES {
             self.end = End::BadSize;
             return None;
         }
-        let whole = rest.get(..usize::from(size))?;
+        let whole = rest.get(..size)?;
         let body = whole.get(HEADER_BYTES..)?;
         let appendix = match kind {
             AUXTRACE => Bytes::new(body, self.order).u64(),

@@ -17,14 +17,22 @@ pub struct Sample<'a> {
     pub ids: Option<(i32, i32)>,
     pub cpu: Option<u32>,
     pub period: Option<u64>,
+    /// Counters read with the sample, in the event's `read_format`.
+    pub read: &'a [u8],
     /// Call chain, words, innermost first, with context markers.
     pub chain: &'a [u8],
     pub raw: &'a [u8],
+    /// Last branches (`struct perf_branch_entry`: from, to, flags), youngest first, where the CPU kept them as a call
+    /// stack (`--call-graph lbr`).
+    pub branches: &'a [u8],
     /// User registers, words in the order of the bits in `attr.regs_user`, and their ABI (1: 32 bit, 2: 64 bit).
     pub regs: Option<(u64, &'a [u8])>,
     /// The user stack from the stack pointer up.
     pub stack: &'a [u8],
 }
+
+/// `struct perf_branch_entry`.
+pub const BRANCH_BYTES: usize = 24;
 
 /// `None` where the record is too short for what its event promises.
 pub fn decode<'a>(attr: &Attr, body: &'a [u8], order: Order) -> Option<Sample<'a>> {
@@ -52,7 +60,9 @@ pub fn decode<'a>(attr: &Attr, body: &'a [u8], order: Order) -> Option<Sample<'a
         sample.period = Some(bytes.u64()?);
     }
     if attr.samples(PERF_SAMPLE_READ) {
+        let from = bytes.rest();
         skip_read(&mut bytes, attr.read_format)?;
+        sample.read = from.get(..from.len().saturating_sub(bytes.rest().len())).unwrap_or(&[]);
     }
     if attr.samples(PERF_SAMPLE_CALLCHAIN) {
         let count = bytes.u64()?;
@@ -61,6 +71,11 @@ pub fn decode<'a>(attr: &Attr, body: &'a [u8], order: Order) -> Option<Sample<'a
     if attr.samples(PERF_SAMPLE_RAW) {
         let len = bytes.u32()?;
         sample.raw = bytes.take(u64::from(len))?;
+    }
+    let is_call_stack = attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK != 0;
+    if attr.samples(PERF_SAMPLE_BRANCH_STACK) && (is_call_stack || attr.samples(PERF_SAMPLE_STACK_USER)) {
+        let branches = branch_stack(attr, &mut bytes)?;
+        sample.branches = if is_call_stack { branches } else { &[] };
     }
     if attr.samples(PERF_SAMPLE_STACK_USER) {
         stack_dump(attr, &mut bytes, &mut sample)?;
@@ -80,18 +95,21 @@ fn skip_read(bytes: &mut Bytes<'_>, format: u64) -> Option<()> {
     bytes.items(count, u64::from(per_value) * 8).map(|_| ())
 }
 
-/// Branch stack, user registers, user stack.
-fn stack_dump<'a>(attr: &Attr, bytes: &mut Bytes<'a>, sample: &mut Sample<'a>) -> Option<()> {
-    if attr.samples(PERF_SAMPLE_BRANCH_STACK) {
-        let count = bytes.u64()?;
-        if attr.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX != 0 {
-            bytes.u64()?;
-        }
-        bytes.items(count, 24)?;
-        if attr.branch_sample_type & BRANCH_COUNTERS != 0 {
-            bytes.items(count, 8)?;
-        }
+/// Number, the hardware's index if asked for, entries, counters if asked for.
+fn branch_stack<'a>(attr: &Attr, bytes: &mut Bytes<'a>) -> Option<&'a [u8]> {
+    let count = bytes.u64()?;
+    if attr.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX != 0 {
+        bytes.u64()?;
     }
+    let entries = bytes.items(count, BRANCH_BYTES as u64)?;
+    if attr.branch_sample_type & BRANCH_COUNTERS != 0 {
+        bytes.items(count, 8)?;
+    }
+    Some(entries)
+}
+
+/// User registers, user stack.
+fn stack_dump<'a>(attr: &Attr, bytes: &mut Bytes<'a>, sample: &mut Sample<'a>) -> Option<()> {
     if attr.samples(PERF_SAMPLE_REGS_USER) {
         let abi = bytes.u64()?;
         if abi != 0 {

@@ -69,7 +69,8 @@ pub struct Switched {
 /// The scheduler's side of one file.
 #[derive(Debug)]
 pub struct Sched {
-    tracks: FxHashMap<i32, Track>,
+    /// By thread.
+    tracks: Vec<Option<Track>>,
     recording_start: Option<i64>,
     last: i64,
     sight: Sight,
@@ -80,14 +81,7 @@ pub struct Sched {
 
 impl Sched {
     pub fn new(sight: Sight) -> Sched {
-        Sched {
-            tracks: FxHashMap::default(),
-            recording_start: None,
-            last: i64::MIN,
-            sight,
-            waits: Waits::default(),
-            idle: FxHashMap::default(),
-        }
+        Sched { tracks: Vec::new(), recording_start: None, last: i64::MIN, sight, waits: Waits::default(), idle: FxHashMap::default() }
     }
 
     /// Any time stamp of the recording.
@@ -100,7 +94,22 @@ impl Sched {
     fn take(&mut self, thread: i32, ts: i64) -> Track {
         let start = self.recording_start.unwrap_or(ts).min(ts);
         let fresh = || Track { start, mark: start, state: State::Unknown, exit: None, sums: Sums::default() };
-        self.tracks.remove(&thread).unwrap_or_else(fresh)
+        self.tracks.get_mut(thread as usize).and_then(Option::take).unwrap_or_else(fresh)
+    }
+
+    fn put(&mut self, thread: i32, track: Track) {
+        let Ok(at) = usize::try_from(thread) else { return };
+        if self.tracks.len() <= at {
+            // Threads are numbered one after the other.
+            self.tracks.resize_with(at.saturating_add(1), || None);
+        }
+        if let Some(slot) = self.tracks.get_mut(at) {
+            *slot = Some(track);
+        }
+    }
+
+    fn state(&self, thread: i32) -> Option<&State> {
+        self.tracks.get(thread as usize)?.as_ref().map(|track| &track.state)
     }
 
     /// FORK: the thread exists from here on, and may run.
@@ -109,18 +118,19 @@ impl Sched {
             Sight::Leaving => State::Running,
             Sight::Both => State::Off(Off { born: true, wake: Some(Wake::unseen(ts)), ..Off::since(ts) }),
         };
-        self.tracks.insert(thread, Track { start: ts, mark: ts, state, exit: None, sums: Sums::default() });
+        self.put(thread, Track { start: ts, mark: ts, state, exit: None, sums: Sums::default() });
     }
 
     /// An exec: the program runs, and what came before is another program's.
     pub fn exec(&mut self, thread: i32, ts: i64) {
-        let fresh = Track { start: ts, mark: ts, state: State::Running, exit: None, sums: Sums::default() };
-        self.tracks.entry(thread).or_insert(fresh);
+        if self.state(thread).is_none() {
+            self.put(thread, Track { start: ts, mark: ts, state: State::Running, exit: None, sums: Sums::default() });
+        }
         self.sign_of_life(thread, None, ts);
     }
 
     pub fn exit(&mut self, thread: i32, ts: i64) {
-        if let Some(track) = self.tracks.get_mut(&thread) {
+        if let Some(track) = self.tracks.get_mut(thread as usize).and_then(Option::as_mut) {
             track.exit = Some(ts);
         }
     }
@@ -139,7 +149,7 @@ impl Sched {
             }
             State::Running | State::Dead => {}
         }
-        self.tracks.insert(thread, track);
+        self.put(thread, track);
     }
 
     /// The thread is on a CPU though no switch into it was seen. Accounts the time since it left, up to `ts`.
@@ -184,12 +194,12 @@ impl Sched {
             Some('X' | 'Z') => State::Dead,
             _ => State::Off(Off { state, stack, record_no, ..Off::since(ts) }),
         };
-        self.tracks.insert(thread, track);
+        self.put(thread, track);
     }
 
     /// SWITCH out, which comes right behind the sched_switch of the same switch where both are recorded.
     pub fn switch_out_record(&mut self, thread: i32, ts: i64, preempted: bool, record_no: i64) {
-        let left = self.tracks.get(&thread).is_some_and(|track| matches!(track.state, State::Off(_) | State::Dead));
+        let left = matches!(self.state(thread), Some(State::Off(_) | State::Dead));
         if !left {
             self.switch_out((thread, None), ts, preempted.then_some('R'), None, record_no);
         }
@@ -197,7 +207,7 @@ impl Sched {
 
     /// SWITCH in, which comes right behind the sched_switch of the same switch where that shows this side.
     pub fn switch_in_record(&mut self, thread: i32, ts: i64, record_no: i64) {
-        let came = self.tracks.get(&thread).is_some_and(|track| matches!(track.state, State::Running));
+        let came = matches!(self.state(thread), Some(State::Running));
         if !came {
             self.switch_in(thread, ts, record_no);
         }
@@ -241,12 +251,12 @@ impl Sched {
             State::Dead => track.sums.unknown += advance(&mut track.mark, ts),
         }
         track.state = State::Running;
-        self.tracks.insert(thread, track);
+        self.put(thread, track);
     }
 
     /// Whether a wakeup of this thread means something now; its waker's stack is not needed otherwise.
     pub fn is_waiting(&self, thread: i32) -> bool {
-        match self.tracks.get(&thread).map(|track| &track.state) {
+        match self.state(thread) {
             Some(State::Off(off)) => off.wake.is_none() && !off.is_preempted(),
             Some(State::Unknown) | None => self.sight == Sight::Both,
             Some(State::Running | State::Dead) => false,
@@ -261,7 +271,7 @@ impl Sched {
             _ => Off { record_no, open: true, ..Off::since(track.mark) },
         };
         track.state = State::Off(Off { wake: Some(waker), ..off });
-        self.tracks.insert(thread, track);
+        self.put(thread, track);
     }
 
     /// A sched_switch: one leaves, one comes.
@@ -279,9 +289,8 @@ impl Sched {
 
     /// Closes what is open at the end of the recording and writes the rows.
     pub fn finish(mut self, recorder: &mut Recorder) {
-        let mut threads: Vec<(i32, Track)> = std::mem::take(&mut self.tracks).into_iter().collect();
-        threads.sort_by_key(|(thread, _)| *thread);
-        for (thread, mut track) in threads {
+        for (thread, track) in std::mem::take(&mut self.tracks).into_iter().enumerate() {
+            let (thread, Some(mut track)) = (thread as i32, track) else { continue };
             let end = match (track.exit, track.state) {
                 (Some(exit), _) => exit.max(track.mark),
                 (None, State::Dead) => track.mark,

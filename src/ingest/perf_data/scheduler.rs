@@ -48,7 +48,7 @@ impl Import<'_, '_> {
                 let stack = match (prev, stack) {
                     (None, _) => None,
                     (Some(_), Some(stack)) => stack,
-                    (Some(_), None) => self.stack(record, index, sample, thread),
+                    (Some(_), None) => self.stack(record, index, thread),
                 };
                 let to_idle = switch.next_tid == IDLE;
                 let switched = Switched { prev, next, state: switch.state, cpu: cpu_of(sample), to_idle };
@@ -61,7 +61,7 @@ impl Import<'_, '_> {
                 let Some(woken) = woken.filter(|woken| self.sched.as_ref().is_some_and(|sched| sched.is_waiting(*woken))) else {
                     return Some(());
                 };
-                let stack = stack.unwrap_or_else(|| self.stack(record, index, sample, thread));
+                let stack = stack.unwrap_or_else(|| self.stack(record, index, thread));
                 self.sched.as_mut()?.wakeup(woken, time, Wake { ts: time, thread, stack }, record.no);
             }
         }

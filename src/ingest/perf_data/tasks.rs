@@ -1,7 +1,10 @@
 //! Processes and threads over time. A pid or tid means something from FORK to the next FORK of the same number.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
+use super::batch::RootAt;
 use super::maps::Maps;
 use super::unwind::Unwinding;
 use crate::ingest::Recorder;
@@ -11,9 +14,9 @@ use crate::tables::ThreadName;
 #[derive(Debug, Default)]
 pub struct Process {
     pub pid: i32,
-    pub maps: Maps,
-    /// Address that was looked up -> frame, as long as the maps stay.
-    pub frames: FxHashMap<u64, i32>,
+    pub maps: Arc<Maps>,
+    /// Where the stacks that are being made have these maps; `None` once they change.
+    pub root: Option<RootAt>,
     pub unwinding: Unwinding,
     /// It became something else than perf's child by exec.
     execed: bool,
@@ -129,8 +132,8 @@ impl Tasks {
             let process = self.process(pid, recorder);
             let is_program = self.program.as_deref() == Some(name);
             if let Some(state) = self.state(process) {
-                state.maps.clear();
-                state.frames.clear();
+                state.maps = Arc::default();
+                state.root = None;
                 state.unwinding = Unwinding::default();
                 state.execed = true;
                 state.is_program |= is_program;

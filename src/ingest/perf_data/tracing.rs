@@ -1,7 +1,7 @@
-//! The TRACING_DATA feature: formats of the tracepoints, read only as far as the scheduler events need them.
+//! The TRACING_DATA feature: formats of the tracepoints.
 //!
 //! Layout (trace-cmd's file format, version 6): magic, version, byte order, size of a long, page size, two header
-//! files, the ftrace formats, then per system its formats as text.
+//! files, the ftrace formats, then per system its formats as text. What the fields mean is left to those who use them.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use linux_perf_data::Feature;
 
 use super::bytes::{Bytes, Order};
 use super::container::Container;
+use super::field::{self, Field};
 
 /// A scheduler tracepoint that is understood, and where its fields lie.
 #[derive(Debug, Clone)]
@@ -28,42 +29,84 @@ pub struct SwitchFields {
     states: Vec<(u64, char)>,
 }
 
-/// Where a field lies in the raw data.
-#[derive(Debug, Clone, Copy)]
-pub struct Field {
-    offset: usize,
-    size: usize,
-}
-
-impl Field {
-    fn read(self, raw: &[u8], order: Order) -> Option<u64> {
-        let mut bytes = Bytes::at(raw, self.offset, order);
-        match self.size {
-            8 => bytes.u64(),
-            4 => bytes.u32().map(u64::from),
-            2 => bytes.u16().map(u64::from),
-            _ => None,
-        }
-    }
-
-    /// The field as a thread id.
-    pub fn tid(self, raw: &[u8], order: Order) -> Option<i32> {
-        self.read(raw, order).map(|tid| tid as i32)
-    }
-}
-
 /// One tracepoint's format.
 #[derive(Debug, Default)]
-struct Format {
-    name: String,
-    fields: BTreeMap<String, Field>,
-    states: Vec<(u64, char)>,
+pub struct Format {
+    /// `system:name`.
+    pub name: String,
+    /// In the order of the format.
+    fields: Vec<(String, Field)>,
+    /// The line `print fmt:`.
+    print: String,
 }
 
 /// All formats of a file, by tracepoint id (`attr.config`).
 #[derive(Debug, Default)]
 pub struct Formats {
     by_id: BTreeMap<u64, Format>,
+}
+
+impl Format {
+    /// From the text of a format file: `name: sched_switch`, `ID: 372`, `field:pid_t prev_pid; offset:24; size:4;
+    /// signed:1;`, `print fmt: ...`. `None` where it has no id.
+    pub fn parse(system: &str, text: &str) -> Option<(u64, Format)> {
+        let mut format = Format::default();
+        let mut id = None;
+        for line in text.lines().map(str::trim) {
+            if let Some(name) = line.strip_prefix("name:") {
+                format.name = format!("{system}:{}", name.trim());
+            } else if let Some(number) = line.strip_prefix("ID:") {
+                id = number.trim().parse().ok();
+            } else if let Some(text) = line.strip_prefix("field:") {
+                format.fields.extend(field::parse(text));
+            } else if line.starts_with("print fmt:") {
+                format.print = line.to_owned();
+            }
+        }
+        id.map(|id| (id, format))
+    }
+
+    pub fn field(&self, name: &str) -> Option<Field> {
+        self.fields.iter().find(|(field, _)| field == name).map(|(_, field)| *field)
+    }
+
+    pub fn fields(&self) -> impl Iterator<Item = (&str, Field)> {
+        self.fields.iter().map(|(name, field)| (name.as_str(), *field))
+    }
+
+    /// The names of a field's values or bits, as `__print_symbolic` or `__print_flags` of the print format lists them:
+    /// `{ 0x00000001, "S" }`, `{ 1, "S" }`, `{ (1U << 0), "SPIN" }`.
+    pub fn symbols(&self, field: &str) -> Vec<(u64, &str)> {
+        let wanted = format!("REC->{field}");
+        let names_it = |text: &&str| {
+            let before = text.split('{').next().unwrap_or("");
+            before.match_indices(&wanted).any(|(at, _)| {
+                let after = before.get(at + wanted.len()..).unwrap_or("");
+                !after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+            })
+        };
+        let lists = self.print.split("__print_").skip(1);
+        let lists = lists.filter(|text| text.starts_with("flags(") || text.starts_with("symbolic("));
+        let Some(list) = lists.filter(names_it).find(|text| text.contains('{')) else { return Vec::new() };
+        let pairs = list.split('{').skip(1).filter_map(|pair| {
+            let (value, name) = pair.split('}').next()?.split_once(',')?;
+            Some((constant(value)?, name.trim().trim_matches('"')))
+        });
+        pairs.collect()
+    }
+}
+
+/// `16`, `0x10`, `0x10UL`, `(1U << 4)`.
+fn constant(text: &str) -> Option<u64> {
+    let plain = |text: &str| {
+        let text = text.trim().trim_end_matches(['U', 'L', 'u', 'l']);
+        text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |hex| u64::from_str_radix(hex, 16).ok())
+    };
+    let text = text.trim().trim_start_matches('(').trim_end_matches(')');
+    match text.split_once("<<") {
+        Some((value, by)) => plain(value)?.checked_shl(u32::try_from(plain(by)?).ok()?),
+        None => plain(text),
+    }
 }
 
 /// A sched_switch.
@@ -118,36 +161,24 @@ impl Formats {
         Some(())
     }
 
-    /// `name: sched_switch`, `ID: 372`, `field:pid_t prev_pid; offset:24; size:4; signed:1;`, `print fmt: ...`.
-    fn add(&mut self, system: &str, text: &str) {
-        let mut format = Format::default();
-        let mut id = None;
-        for line in text.lines().map(str::trim) {
-            if let Some(name) = line.strip_prefix("name:") {
-                format.name = format!("{system}:{}", name.trim());
-            } else if let Some(number) = line.strip_prefix("ID:") {
-                id = number.trim().parse().ok();
-            } else if let Some(field) = line.strip_prefix("field:") {
-                format.fields.extend(parse_field(field));
-            } else if line.starts_with("print fmt:") {
-                format.states = parse_states(line);
-            }
-        }
-        if let Some(id) = id {
-            self.by_id.insert(id, format);
-        }
+    pub fn add(&mut self, system: &str, text: &str) {
+        self.by_id.extend(Format::parse(system, text));
+    }
+
+    pub fn get(&self, id: u64) -> Option<&Format> {
+        self.by_id.get(&id)
     }
 
     /// How to read a scheduler tracepoint; `None` for other events and where the file has no format of it.
     pub fn sched_event(&self, id: u64) -> Option<SchedEvent> {
         let format = self.by_id.get(&id)?;
-        let field = |name: &str| format.fields.get(name).copied();
+        let field = |name: &str| format.field(name);
         match format.name.as_str() {
             "sched:sched_switch" => Some(SchedEvent::Switch(SwitchFields {
                 prev_tid: field("prev_pid")?,
                 state: field("prev_state")?,
                 next_tid: field("next_pid")?,
-                states: format.states.clone(),
+                states: states(format),
             })),
             "sched:sched_wakeup" | "sched:sched_wakeup_new" => field("pid").map(SchedEvent::Wakeup),
             "sched:sched_waking" => field("pid").map(SchedEvent::Waking),
@@ -158,30 +189,15 @@ impl Formats {
 
 impl SwitchFields {
     pub fn read(&self, raw: &[u8], order: Order) -> Option<Switch> {
-        let state = self.state.read(raw, order)?;
+        let state = self.state.number(raw, order)? as u64;
         // The lowest known bit; none set (whether preempted, `R+`, or not) is R.
         let letter = self.states.iter().find(|(bit, _)| state & bit != 0).map_or('R', |(_, letter)| *letter);
         Some(Switch { prev_tid: self.prev_tid.tid(raw, order)?, state: letter, next_tid: self.next_tid.tid(raw, order)? })
     }
 }
 
-fn parse_field(field: &str) -> Option<(String, Field)> {
-    let mut parts = field.split(';').map(str::trim);
-    let name = parts.next()?.rsplit(|c: char| c.is_whitespace() || c == '*').next()?;
-    let name = name.split('[').next()?;
-    let mut value = |key: &str| parts.next()?.strip_prefix(key)?.trim().parse().ok();
-    Some((name.to_owned(), Field { offset: value("offset:")?, size: value("size:")? }))
-}
-
-/// The pairs `{ 0x00000001, "S" }` of the print format, or in older kernels `{ 1, "S" }`.
-fn parse_states(line: &str) -> Vec<(u64, char)> {
-    let pairs = line.split('{').skip(1).filter_map(|pair| {
-        let (bit, letter) = pair.split('}').next()?.split_once(',')?;
-        let bit = bit.trim();
-        let bit = bit.strip_prefix("0x").map_or_else(|| bit.parse().ok(), |hex| u64::from_str_radix(hex, 16).ok())?;
-        Some((bit, letter.trim().trim_matches('"').chars().next()?))
-    });
-    pairs.collect()
+fn states(format: &Format) -> Vec<(u64, char)> {
+    format.symbols("prev_state").into_iter().filter_map(|(bit, name)| Some((bit, name.chars().next()?))).collect()
 }
 
 #[cfg(test)]
@@ -210,5 +226,18 @@ mod tests {
             assert_eq!(switch, Some((7, letter, 9)));
         }
         assert!(fields.read(&raw[..30], Order::Little).is_none());
+    }
+
+    // Print formats of lock:contention_begin, irq:softirq_entry and block:block_rq_issue of Linux 6.18, shortened.
+    #[test]
+    fn symbols_belong_to_their_field() {
+        let text = "name: x\nID: 1\nprint fmt: \"%p (flags=%s)\", REC->flags2, __print_flags(REC->flags, \"|\", { (1U << 0), \"SPIN\" }, \
+            { (1U << 5), \"MUTEX\" } ), __print_symbolic(REC->vec, { 0, \"HI\" }, { 0x9UL, \"RCU\" }), \
+            __print_symbolic((((REC->ioprio) >> 13) & (8 - 1)), { IOPRIO_CLASS_NONE, \"none\" }), __print_flags(REC->sum, {";
+        let (_, format) = Format::parse("lock", text).unwrap();
+        assert_eq!(format.symbols("flags"), [(1, "SPIN"), (32, "MUTEX")]);
+        assert_eq!(format.symbols("vec"), [(0, "HI"), (9, "RCU")]);
+        assert!(format.symbols("flags2").is_empty() && format.symbols("ioprio").is_empty() && format.symbols("sum").is_empty());
+        assert_eq!(constant("(1 << 64)"), None);
     }
 }

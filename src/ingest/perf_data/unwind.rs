@@ -1,11 +1,11 @@
 //! User stacks from the registers and the stack dump of a sample (`--call-graph dwarf`).
 
-use crate::ingest::Input;
-pub use crate::objects::unwind::{Arch, ProcessUnwinder, UnwindEnd, UserRegs};
+pub use crate::objects::unwind::{Arch, ProcessUnwinder, UnwindCache, UnwindEnd, UserRegs};
 
 use super::attr::Attr;
 use super::bytes::Order;
 use super::sample::{Sample, register};
+use crate::objects::Library;
 
 /// A mapping that the unwinder of its process has not been told of: opened only when a stack of that process comes up.
 #[derive(Debug, Clone)]
@@ -17,21 +17,25 @@ pub struct NewMap {
     pub path: String,
 }
 
-/// A process's unwinder, made at its first stack.
-#[derive(Default, Clone)]
+/// A process's maps as the unwinder needs them.
+#[derive(Debug, Default, Clone)]
 pub struct Unwinding {
     pub new_maps: Vec<NewMap>,
-    unwinder: Option<ProcessUnwinder>,
+    unwinder: ProcessUnwinder,
 }
 
-impl std::fmt::Debug for Unwinding {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Unwinding").field("new_maps", &self.new_maps.len()).finish_non_exhaustive()
+impl Unwinding {
+    /// The process as it is now.
+    pub fn unwinder(&mut self, library: &Library) -> ProcessUnwinder {
+        for map in self.new_maps.drain(..) {
+            self.unwinder.add_map(library, map.start, map.end, map.offset, map.build_id.as_deref(), &map.path);
+        }
+        self.unwinder.clone()
     }
 }
 
 /// How the unwinding of a file's stacks ended.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 pub struct Ends {
     pub root: i64,
     pub cut: i64,
@@ -41,19 +45,22 @@ pub struct Ends {
     pub foreign: i64,
 }
 
-impl Unwinding {
-    /// Appends ip and return addresses, unmodified, innermost first.
-    pub fn unwind(&mut self, arch: Arch, regs: &UserRegs, stack: &[u8], input: &Input<'_>, ends: &mut Ends, out: &mut Vec<u64>) {
-        let unwinder = self.unwinder.get_or_insert_with(|| ProcessUnwinder::new(arch));
-        for map in self.new_maps.drain(..) {
-            unwinder.add_map(input.library, map.start, map.end, map.offset, map.build_id.as_deref(), &map.path);
+impl Ends {
+    pub fn count(&mut self, end: UnwindEnd) {
+        match end {
+            UnwindEnd::Root => self.root += 1,
+            UnwindEnd::CutAtDump => self.cut += 1,
+            UnwindEnd::NoTable => self.no_table += 1,
+            UnwindEnd::Failed => self.failed += 1,
         }
-        match unwinder.unwind(regs, stack, out) {
-            UnwindEnd::Root => ends.root += 1,
-            UnwindEnd::CutAtDump => ends.cut += 1,
-            UnwindEnd::NoTable => ends.no_table += 1,
-            UnwindEnd::Failed => ends.failed += 1,
-        }
+    }
+
+    pub fn add(&mut self, other: Ends) {
+        self.root += other.root;
+        self.cut += other.cut;
+        self.no_table += other.no_table;
+        self.failed += other.failed;
+        self.foreign += other.foreign;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::sched::Sight;
 use crate::ingest::{Recorder, Severity};
-use crate::tables::Wait;
+use crate::tables::{Text, Wait};
 
 /// Who woke a thread, and when.
 #[derive(Debug, Clone, Copy)]
@@ -76,12 +76,24 @@ impl Waits {
         }
     }
 
-    pub fn finish(mut self, sight: Sight, recorder: &mut Recorder) {
-        self.rows.sort_by_key(|(off, row)| (off.since, off.record_no, row.thread));
+    pub fn finish(self, sight: Sight, recorder: &mut Recorder) {
+        // The rows are wide: their keys are sorted instead.
+        let keys = self.rows.iter().enumerate().map(|(at, (off, row))| (off.since, off.record_no, row.thread, at));
+        let mut order: Vec<(i64, i64, i32, usize)> = keys.collect();
+        order.sort_unstable();
         recorder.tables.waits.reserve(self.rows.len());
-        for (off, row) in &self.rows {
-            let state = off.state.map(|state| recorder.text(state.encode_utf8(&mut [0; 4])));
-            let reason = recorder.text(if off.is_preempted() { "preempted" } else { "unknown" });
+        let mut states: Vec<(char, Text)> = Vec::new();
+        let [preempted, unknown] = ["preempted", "unknown"].map(|reason| recorder.text(reason));
+        for (off, row) in order.iter().filter_map(|(_, _, _, at)| self.rows.get(*at)) {
+            let state = off.state.map(|state| match states.iter().find(|(known, _)| *known == state) {
+                Some((_, text)) => text.clone(),
+                None => {
+                    let text = recorder.text(state.encode_utf8(&mut [0; 4]));
+                    states.push((state, text.clone()));
+                    text
+                }
+            });
+            let reason = if off.is_preempted() { &preempted } else { &unknown }.clone();
             recorder.tables.waits.push(Wait {
                 artifact_id: 0,
                 is_aggregate: false,

@@ -135,7 +135,7 @@ fn execution(run: &Run, recorder: &mut Recorder) -> Option<Execution> {
     }
     let get = |event: &str| run.values.iter().filter(whole).find(|value| value.event == event).and_then(integer).map(|(number, _)| number);
     let (faults, major) = (get("page-faults").or_else(|| get("faults")), get("major-faults"));
-    let execution = Execution {
+    let mut execution = Execution {
         argv: run.command.as_deref().map(Into::into),
         wall_ns: get("duration_time"),
         user_ns: get("user_time"),
@@ -144,6 +144,19 @@ fn execution(run: &Run, recorder: &mut Recorder) -> Option<Execution> {
         major_faults: major,
         ..Execution::under("bare")
     };
+    // Minor faults are a difference of two lines where perf prints all faults.
+    let stated = [
+        ("wall_ns", "duration_time"),
+        ("user_ns", "user_time"),
+        ("system_ns", "system_time"),
+        ("minor_faults", "minor-faults"),
+        ("major_faults", "major-faults"),
+    ];
+    for (field, event) in stated {
+        if let Some(value) = run.values.iter().filter(whole).find(|value| value.event == event && integer(value).is_some()) {
+            execution.note_place(field, &text::place(value.line_no));
+        }
+    }
     let told =
         [execution.wall_ns, execution.user_ns, execution.system_ns, execution.minor_faults, get("task-clock"), get("context-switches")];
     told.iter().any(Option::is_some).then_some(execution)

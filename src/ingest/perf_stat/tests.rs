@@ -33,6 +33,8 @@ fn json_lines_tell_counters_and_the_execution() {
     let [execution] = &recorder.tables.executions[..] else { panic!() };
     assert_eq!((execution.wall_ns, execution.user_ns, execution.system_ns), (Some(29_353_730), None, Some(6_818_000)));
     assert_eq!((execution.minor_faults, execution.major_faults), (Some(77), Some(3)));
+    // Lines counted in the text above; user_time was not counted, minor faults are a difference.
+    assert_eq!(execution.places.as_deref(), Some("wall_ns@L=8,system_ns@L=10,major_faults@L=6"));
     survives_damage(read, JSON.as_bytes());
 }
 

@@ -1,105 +1,6 @@
 //! What the arguments of a call say: descriptor, length, address, path, operation.
 
-use crate::ingest::text;
-
-/// Where a call keeps what we want, as argument numbers.
-struct Shape {
-    names: &'static [&'static str],
-    fd: Option<usize>,
-    length: Option<usize>,
-    address: Option<usize>,
-    path: Option<usize>,
-    operation: Option<usize>,
-}
-
-const NONE: Shape = Shape { names: &[], fd: None, length: None, address: None, path: None, operation: None };
-
-const SHAPES: &[Shape] = &[
-    Shape { names: &["read", "write", "pread64", "pwrite64", "sendto", "recvfrom", "getdents64"], fd: Some(0), length: Some(2), ..NONE },
-    Shape { names: &["sendfile", "sendfile64"], fd: Some(0), length: Some(3), ..NONE },
-    Shape { names: &["copy_file_range", "splice"], fd: Some(0), length: Some(4), ..NONE },
-    Shape { names: &["ioctl", "fcntl"], fd: Some(0), operation: Some(1), ..NONE },
-    Shape { names: &["mmap", "mmap2"], fd: Some(4), length: Some(1), address: Some(0), operation: Some(3), ..NONE },
-    Shape { names: &["munmap"], length: Some(1), address: Some(0), ..NONE },
-    Shape { names: &["mremap"], length: Some(2), address: Some(0), operation: Some(3), ..NONE },
-    Shape { names: &["madvise", "mprotect"], length: Some(1), address: Some(0), operation: Some(2), ..NONE },
-    Shape { names: &["brk"], address: Some(0), ..NONE },
-    Shape { names: &["futex"], address: Some(0), operation: Some(1), ..NONE },
-    Shape {
-        names: &[
-            "openat",
-            "newfstatat",
-            "statx",
-            "unlinkat",
-            "mkdirat",
-            "faccessat",
-            "faccessat2",
-            "readlinkat",
-            "renameat",
-            "renameat2",
-            "openat2",
-        ],
-        fd: Some(0),
-        path: Some(1),
-        ..NONE
-    },
-    Shape {
-        names: &[
-            "open", "creat", "stat", "lstat", "access", "unlink", "mkdir", "rmdir", "rename", "readlink", "chdir", "execve", "truncate",
-            "statfs", "chmod", "chown",
-        ],
-        path: Some(0),
-        ..NONE
-    },
-    Shape {
-        names: &[
-            "readv",
-            "writev",
-            "preadv",
-            "pwritev",
-            "preadv2",
-            "pwritev2",
-            "sendmsg",
-            "recvmsg",
-            "sendmmsg",
-            "recvmmsg",
-            "fsync",
-            "fdatasync",
-            "sync_file_range",
-            "syncfs",
-            "close",
-            "fstat",
-            "lseek",
-            "ftruncate",
-            "fallocate",
-            "fadvise64",
-            "flock",
-            "dup",
-            "dup2",
-            "dup3",
-            "connect",
-            "accept",
-            "accept4",
-            "bind",
-            "listen",
-            "shutdown",
-            "getsockopt",
-            "setsockopt",
-            "getsockname",
-            "getpeername",
-            "epoll_wait",
-            "epoll_pwait",
-            "epoll_ctl",
-            "fchmod",
-            "fchown",
-            "fchdir",
-            "fstatfs",
-            "timerfd_settime",
-        ],
-        fd: Some(0),
-        ..NONE
-    },
-];
+use crate::ingest::{call_shapes, text};
 
 /// The arguments of a call that have a column.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -113,7 +14,7 @@ pub struct Fields {
 }
 
 pub fn fields(name: &str, arguments: &str) -> Fields {
-    let Some(shape) = SHAPES.iter().find(|shape| shape.names.contains(&name)) else { return Fields::default() };
+    let Some(shape) = call_shapes::shape(name) else { return Fields::default() };
     let list = split(arguments);
     let get = |n: Option<usize>| n.and_then(|n| list.get(n)).copied();
     let mut found = Fields {

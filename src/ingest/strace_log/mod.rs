@@ -71,6 +71,12 @@ pub fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {
     }
     log.end_stack(recorder);
     log.finish(recorder);
+    if input.bytes.last().is_some_and(|byte| *byte != b'\n') {
+        let place = text::place(text::lines(input.bytes).last().map_or(1, |(line_no, _)| line_no));
+        let message = "the last line has no end: the log goes on elsewhere";
+        recorder.skip("strace_cut_log", Severity::Warn, message, "what came before was read; copy the file again", &place);
+        recorder.artifact.status = "truncated".into();
+    }
     Ok(())
 }
 

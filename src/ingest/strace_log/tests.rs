@@ -26,7 +26,7 @@ fn path(tables: &Tables, mut stack: Option<i32>) -> Vec<String> {
         let name = frame.function_id.map_or("?", |id| &tables.functions[id as usize].name);
         let dso = &tables.dsos[frame.dso_id.unwrap() as usize].name;
         shown.push(format!("{name}@{:x} in {dso}", frame.rel.unwrap()));
-        stack = node.parent_stack_id;
+        stack = node.parent_stack_id.get();
     }
     shown.reverse();
     shown

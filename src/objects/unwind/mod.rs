@@ -57,12 +57,10 @@ pub enum UnwindEnd {
 /// Deeper stacks than this do not fit into the 64 KiB that perf copies, unless something loops.
 const FRAMES_MAX: usize = 8192;
 
-/// The maps of one process at one moment. Cloning it is cheap: that is what fork does.
-#[derive(Debug)]
+/// The maps of one process at one moment. Cloning it is cheap: that is what fork does, and what a worker gets.
+#[derive(Debug, Clone, Default)]
 pub struct ProcessUnwinder {
-    arch: Arch,
     maps: Arc<BTreeMap<u64, Map>>,
-    cache: Option<Box<Cache>>,
 }
 
 #[derive(Debug, Clone)]
@@ -73,30 +71,22 @@ struct Map {
     found: Option<Arc<Found>>,
 }
 
-/// framehop's rule caches; made at the first unwinding, since most processes of a system are never sampled.
+/// framehop's rule cache. It serves all processes, since rules are kept by the dso's own addresses; each thread that
+/// unwinds has its own.
+pub struct UnwindCache(Cache);
+
 enum Cache {
     X86_64(CacheX86_64<framehop::MayAllocateDuringUnwind>, UnwinderX86_64<Slice>),
     Aarch64(CacheAarch64<framehop::MayAllocateDuringUnwind>, UnwinderAarch64<Slice>),
 }
 
-impl std::fmt::Debug for Cache {
+impl std::fmt::Debug for UnwindCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Cache")
-    }
-}
-
-impl Clone for ProcessUnwinder {
-    fn clone(&self) -> Self {
-        ProcessUnwinder { arch: self.arch, maps: self.maps.clone(), cache: None }
+        f.write_str("UnwindCache")
     }
 }
 
 impl ProcessUnwinder {
-    /// A process without maps.
-    pub fn new(arch: Arch) -> Self {
-        ProcessUnwinder { arch, maps: Arc::default(), cache: None }
-    }
-
     /// Adds an executable mapping; it replaces what it overlaps. Addresses as executed, `file_offset` in bytes.
     pub fn add_map(&mut self, library: &Library, start: u64, end: u64, file_offset: u64, build_id: Option<&str>, path: &str) {
         if start >= end {
@@ -112,11 +102,10 @@ impl ProcessUnwinder {
     /// Appends the instruction pointer, then the return addresses as they stand on the stack. After a signal handler
     /// comes the interrupted instruction itself: one is added to it, so that who subtracts one from every return
     /// address ends at that instruction. `stack` is the memory from `regs.sp` on.
-    pub fn unwind(&mut self, regs: &UserRegs, stack: &[u8], out: &mut Vec<u64>) -> UnwindEnd {
-        let cache = self.cache.get_or_insert_with(|| Box::new(Cache::new(self.arch)));
+    pub fn unwind(&self, cache: &mut UnwindCache, regs: &UserRegs, stack: &[u8], out: &mut Vec<u64>) -> UnwindEnd {
         let memory = Memory { base: regs.sp, stack };
         let walk = Walk { maps: &self.maps, memory, out };
-        match &mut **cache {
+        match &mut cache.0 {
             Cache::X86_64(cache, blind) => {
                 let start = UnwindRegsX86_64::new(regs.ip, regs.sp, regs.bp);
                 walk.run(regs.ip, start, cache, blind, |table, svma| table.x86_64(svma), interrupted_x86_64)
@@ -131,12 +120,13 @@ impl ProcessUnwinder {
     }
 }
 
-impl Cache {
-    fn new(arch: Arch) -> Cache {
-        match arch {
+impl UnwindCache {
+    /// An empty cache for stacks of this machine.
+    pub fn new(arch: Arch) -> UnwindCache {
+        UnwindCache(match arch {
             Arch::X86_64 => Cache::X86_64(CacheX86_64::new(), UnwinderX86_64::new()),
             Arch::Aarch64 => Cache::Aarch64(CacheAarch64::new(), UnwinderAarch64::new()),
-        }
+        })
     }
 }
 

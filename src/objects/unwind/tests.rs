@@ -93,7 +93,7 @@ fn dump(dir: &Path, name: &str, flags: &[&str]) -> Option<Dump> {
     let trace = line("trace").split(' ').map(hex).collect();
     // The files are those of this machine, since the program ran here.
     let library = Library::open(&Roots { recorded_paths: true, ..Roots::default() });
-    let mut process = ProcessUnwinder::new(Arch::X86_64);
+    let mut process = ProcessUnwinder::default();
     for map in text.lines().filter_map(|line| line.strip_prefix("map ")) {
         let parts: Vec<&str> = map.split_whitespace().collect();
         let (start, end) = parts[0].split_once('-').unwrap();
@@ -115,9 +115,9 @@ fn stacks_equal_those_of_backtrace() {
         ("debugframe", &["-O1", "-g", "-DDEPTH=10", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-omit-frame-pointer"]),
     ] {
         let flags = [flags, &["-Wl,--build-id=sha1"]].concat();
-        let Some(mut dump) = dump(dir.path(), name, &flags) else { return };
+        let Some(dump) = dump(dir.path(), name, &flags) else { return };
         let mut out = Vec::new();
-        let end = dump.process.unwind(&dump.regs, &dump.stack, &mut out);
+        let end = dump.process.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &dump.stack, &mut out);
         assert_eq!(end, UnwindEnd::Root, "{name}: {out:x?}");
         assert_eq!(out[0], dump.regs.ip);
         // backtrace() has no table for the functions of the last program.
@@ -127,8 +127,8 @@ fn stacks_equal_those_of_backtrace() {
             assert!(out.len() >= 16, "main, qsort, compare, 11 of recurse and dump: {out:x?}");
         }
         // A second process with the same maps shares the tables and gives the same.
-        let (mut again, mut copy) = (Vec::new(), dump.process.clone());
-        copy.unwind(&dump.regs, &dump.stack, &mut again);
+        let (mut again, copy) = (Vec::new(), dump.process.clone());
+        copy.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &dump.stack, &mut again);
         assert_eq!(again, out);
     }
 }
@@ -136,13 +136,12 @@ fn stacks_equal_those_of_backtrace() {
 #[test]
 fn a_signal_handler_is_unwound_to_what_it_interrupted() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(mut dump) =
-        dump(dir.path(), "signal", &["-O2", "-DDEPTH=5", "-DSIGNAL", "-fno-optimize-sibling-calls", "-Wl,--build-id=sha1"])
+    let Some(dump) = dump(dir.path(), "signal", &["-O2", "-DDEPTH=5", "-DSIGNAL", "-fno-optimize-sibling-calls", "-Wl,--build-id=sha1"])
     else {
         return;
     };
     let mut out = Vec::new();
-    let end = dump.process.unwind(&dump.regs, &dump.stack, &mut out);
+    let end = dump.process.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &dump.stack, &mut out);
     assert_eq!(end, UnwindEnd::Root, "{out:x?}");
     // dump, on_signal, __restore_rt, then the interrupted instruction, which carries one more.
     let mut want = dump.trace.clone();
@@ -153,26 +152,26 @@ fn a_signal_handler_is_unwound_to_what_it_interrupted() {
 #[test]
 fn a_short_copy_keeps_the_frames_it_holds() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(mut dump) = dump(dir.path(), "cut", &["-O2", "-DDEPTH=200", "-Wl,--build-id=sha1"]) else { return };
+    let Some(dump) = dump(dir.path(), "cut", &["-O2", "-DDEPTH=200", "-Wl,--build-id=sha1"]) else { return };
     let mut whole = Vec::new();
-    dump.process.unwind(&dump.regs, &dump.stack, &mut whole);
+    dump.process.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &dump.stack, &mut whole);
     // dump() itself holds 8 kB of addresses.
     for len in (8300..dump.stack.len()).step_by(301) {
         let mut out = Vec::new();
-        let end = dump.process.unwind(&dump.regs, &dump.stack[..len], &mut out);
+        let end = dump.process.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &dump.stack[..len], &mut out);
         assert!(whole.starts_with(&out), "{len}");
         assert!(end == UnwindEnd::CutAtDump || end == UnwindEnd::Root, "{len}: {end:?}");
         assert!(end == UnwindEnd::Root || out.len() < whole.len());
     }
     let mut out = Vec::new();
-    assert_eq!(dump.process.unwind(&dump.regs, &[], &mut out), UnwindEnd::CutAtDump);
+    assert_eq!(dump.process.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &[], &mut out), UnwindEnd::CutAtDump);
     assert_eq!(out, [dump.regs.ip]);
 }
 
 #[test]
 fn garbage_ends_without_frames_that_are_no_code() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(mut dump) = dump(dir.path(), "garbage", &["-O2", "-DDEPTH=20", "-Wl,--build-id=sha1"]) else { return };
+    let Some(dump) = dump(dir.path(), "garbage", &["-O2", "-DDEPTH=20", "-Wl,--build-id=sha1"]) else { return };
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
     for _ in 0..200 {
         let mut stack = dump.stack.clone();
@@ -181,15 +180,15 @@ fn garbage_ends_without_frames_that_are_no_code() {
             *byte = (state >> 56) as u8;
         }
         let mut out = Vec::new();
-        dump.process.unwind(&dump.regs, &stack, &mut out);
+        dump.process.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &stack, &mut out);
         assert_eq!(out, [dump.regs.ip], "random bytes are no return addresses");
         let regs = UserRegs { ip: state, sp: state.rotate_left(7), bp: u64::MAX - 3, lr: None };
-        dump.process.unwind(&regs, &stack, &mut out);
+        dump.process.unwind(&mut UnwindCache::new(Arch::X86_64), &regs, &stack, &mut out);
     }
     // Without any table the frame pointer is followed as far as it leads to code.
-    let mut blind = ProcessUnwinder::new(Arch::X86_64);
+    let blind = ProcessUnwinder::default();
     let mut out = Vec::new();
-    assert_eq!(blind.unwind(&dump.regs, &dump.stack, &mut out), UnwindEnd::NoTable);
+    assert_eq!(blind.unwind(&mut UnwindCache::new(Arch::X86_64), &dump.regs, &dump.stack, &mut out), UnwindEnd::NoTable);
     assert_eq!(out, [dump.regs.ip]);
 }
 

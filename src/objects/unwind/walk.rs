@@ -78,7 +78,7 @@ impl Walk<'_> {
                 continue;
             }
             let table = located.as_ref().and_then(|located| located.found?.unwind_table());
-            let picked = table.as_deref().zip(located.as_ref().and_then(|located| located.svma));
+            let picked = table.zip(located.as_ref().and_then(|located| located.svma));
             let with_table = picked.and_then(|(table, svma)| pick(table, svma).zip(Some(svma)));
             let step = match with_table {
                 Some((unwinder, svma)) => unwinder.unwind_frame(restated(at, svma), &mut regs, cache, &mut read),
