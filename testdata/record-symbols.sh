@@ -148,7 +148,7 @@ truth() { # CASE
     {
         seen "$1" perf report -i $data --no-children --no-inline --no-demangle --stdio -g none -w 0 \
             -F period,sample,dso,sym --sort dso,sym -t '|' 2>/dev/null | grep -v '^#' | grep . | c++filt > self.txt
-        seen "$1" perf script -i $data --no-inline --no-demangle --ns -F comm,pid,tid,time,period,ip,sym,dso 2>/dev/null |
+        seen "$1" perf script -i $data --no-inline --no-demangle --ns -F comm,pid,tid,time,period,ip,sym,symoff,dso 2>/dev/null |
             c++filt > script.txt
         perf script -i $data -F ip,dso 2>/dev/null > raw.txt
     }

@@ -21,6 +21,9 @@ const RECURSION_MAX: u32 = 96;
 /// The readable form of a symbol's name.
 pub fn demangle(raw: &str) -> Cow<'_, str> {
     let name = without_version(raw);
+    if let Some(function) = name.strip_suffix("@plt").filter(|function| is_mangled(function)) {
+        return Cow::Owned(format!("{}@plt", demangle(function)));
+    }
     if name.len() > MANGLED_BYTES_MAX {
         return Cow::Borrowed(name);
     }
@@ -69,10 +72,26 @@ fn is_rust(name: &str) -> bool {
 }
 
 fn cpp(name: &str) -> Option<String> {
+    cpp_whole(name, DemangleOptions::default()).or_else(|| cpp_name(name))
+}
+
+fn cpp_whole(name: &str, options: DemangleOptions) -> Option<String> {
     let symbol = Symbol::new_with_options(name, &ParseOptions::default().recursion_limit(RECURSION_MAX)).ok()?;
     let mut out = Limited(String::new());
-    symbol.structured_demangle(&mut out, &DemangleOptions::default().recursion_limit(RECURSION_MAX)).ok()?;
+    symbol.structured_demangle(&mut out, &options.recursion_limit(RECURSION_MAX)).ok()?;
     Some(out.0).filter(|name| !name.is_empty())
+}
+
+/// The function's name without its types, where one of these is beyond cpp_demangle (`std::swap` of libstdc++, whose
+/// return type holds an expression). A nested or templated name ends with the first `E` up to which all can be read.
+fn cpp_name(name: &str) -> Option<String> {
+    const TRIES: usize = 32;
+    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')) {
+        return None;
+    }
+    let ends = name.bytes().enumerate().filter(|(_, byte)| *byte == b'E').map(|(at, _)| at).take(TRIES);
+    let prefixes = ends.filter_map(|at| name.get(..=at)).filter(|prefix| prefix.len() < name.len());
+    prefixes.filter_map(|prefix| cpp_whole(prefix, DemangleOptions::new().no_params().no_return_type())).next()
 }
 
 /// The text, or nothing where it is too long.
@@ -107,6 +126,7 @@ mod tests {
             ("__libc_start_main", "__libc_start_main"),
             ("memcpy@@GLIBC_2.14", "memcpy"),
             ("memcpy@plt", "memcpy@plt"),
+            ("_ZN3foo3barEi@plt", "foo::bar(int)@plt"),
             ("_ZN12_GLOBAL__N_113single_threadE", "(anonymous namespace)::single_thread"),
             ("_Z3fooi", "foo(int)"),
             ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)"),
@@ -120,6 +140,12 @@ mod tests {
             ("_ZN3foo17h0123456789abcdeE", "_ZN3foo17h0123456789abcdeE"),
             ("_RNvCs15kBYyAo9fc_7mycrate7example", "mycrate::example"),
             ("_RNvMs_Cs4Cv8Wi1oAIB_4testNtB4_3Foo3bar", "<test::Foo>::bar"),
+            // Beyond cpp_demangle 0.5 (c++filt writes its types too): the name alone.
+            (
+                "_ZSt4swapIjENSt9enable_ifIXsrSt6__and_IJSt6__not_ISt15__is_tuple_likeIT_EESt21is_move_constructibleIS4_ESt18is_move_\
+                 assignableIS4_EEE5valueEvE4typeERS4_SE_",
+                "std::swap<unsigned int>",
+            ),
             ("_D3std5stdio7writelnFZv", "_D3std5stdio7writelnFZv"),
             ("$s4main3fooyyF", "$s4main3fooyyF"),
             ("_Rust_is_no_prefix", "_Rust_is_no_prefix"),
