@@ -21,7 +21,7 @@ const RECURSION_MAX: u32 = 96;
 /// The readable form of a symbol's name.
 pub fn demangle(raw: &str) -> Cow<'_, str> {
     let name = without_version(raw);
-    if let Some(function) = name.strip_suffix("@plt").filter(|function| is_mangled(function)) {
+    if let Some(function) = name.strip_suffix("@plt").filter(|function| is_mangled(function) && !function.contains('@')) {
         return Cow::Owned(format!("{}@plt", demangle(function)));
     }
     if name.len() > MANGLED_BYTES_MAX {
@@ -184,6 +184,7 @@ mod tests {
                     ("_RINvC1a1b", "TRSA", "E"),
                     ("_RINvC1a1b", "FKC", "uE"),
                     ("_RNvXs_", "INtC1a1b", "E"),
+                    ("_Z1f", "@plt", "@plt"),
                 ] {
                     let name = format!("{head}{}{tail}", unit.repeat(len / unit.len()));
                     assert!(demangle(&name).len() <= name.len().max(DEMANGLED_BYTES_MAX));
