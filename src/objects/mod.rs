@@ -37,6 +37,7 @@ pub mod unwind;
 use std::path::{Path, PathBuf};
 
 pub use build_id::normalize as normalize_build_id;
+pub use bytes::{Compression, compression, decoder};
 pub use elf::{Elf, Quality};
 pub use kallsyms::{Kallsyms, KernelId};
 pub use library::{Found, Library};

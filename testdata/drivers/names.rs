@@ -1,5 +1,5 @@
 //! Names against other tools, per address: every case of testdata/symbols-cases was recorded together with what
-//! `perf report`, `perf script` and `addr2line -i` say of it (record-symbols.sh has the commands).
+//! `perf report`, `perf script` and `addr2line -i` (LLVM's for clang and C++) say of it (record-symbols.sh has the commands).
 //!
 //! Differences that are allowed, each with its reason:
 //! * `[vdso]`: perf names it from the machine that it runs on; a recording has no file of it. Compared per dso only.
