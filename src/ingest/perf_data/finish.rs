@@ -35,6 +35,7 @@ impl Import<'_, '_> {
         std::mem::take(&mut self.payloads).finish(&self.events, self.recorder);
         self.finish_stacks(stacks);
         self.losses();
+        self.groups.report(self.recorder);
         rates::report(&self.attrs, &self.events, self.recorder);
         events::report_fallback(command, self.recorder);
         self.counts.report(self.recorder);

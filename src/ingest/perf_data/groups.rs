@@ -14,6 +14,7 @@ use super::attr::{Attr, FORMAT_LOST};
 use super::bytes::{Bytes, Order};
 use super::import::Import;
 use super::sample::Sample;
+use crate::ingest::{Recorder, Severity};
 use crate::tables;
 
 /// What counters had when they were read last.
@@ -23,7 +24,7 @@ pub struct Groups {
     by_id: FxHashMap<u64, usize>,
     last: FxHashMap<(u64, i32), u64>,
     /// Values of counters that the header does not have.
-    pub unknown: i64,
+    unknown: i64,
 }
 
 impl Groups {
@@ -57,6 +58,13 @@ impl Groups {
             }
         }
         Some(grown)
+    }
+
+    pub fn report(&self, recorder: &mut Recorder) {
+        if self.unknown > 0 {
+            let message = "values of counters that the header does not have were read with samples";
+            recorder.skip_many("perf_unknown_counter", Severity::Warn, self.unknown, message, "copy the file again", "");
+        }
     }
 }
 
