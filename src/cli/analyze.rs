@@ -21,7 +21,7 @@ const HELP: &str = "Examples:
 
 /// Read recordings, rank hotspots, test hypotheses, write a run directory
 ///
-/// Every file is recognized by its content, never by its name; zstd, gzip and xz around a file are undone. What cannot be
+/// Every file is recognized by its content, never by its name; zstd, gzip, xz and bzip2 around a file are undone. What cannot be
 /// read is counted and named, and the rest is analyzed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]

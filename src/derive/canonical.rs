@@ -77,11 +77,12 @@ fn functions(tables: &mut Tables) {
 }
 
 fn frames(tables: &mut Tables) {
-    // Almost all frames differ in the first two, which are sorted without touching the rows.
+    // Almost all frames differ in the first two, which are sorted without touching the rows. Frames of two recordings may
+    // have become equal; they keep their order.
     let rest = |at: usize| tables.frames.get(at).map(|row| (row.inline_depth, row.function_id, row.line, row.is_kernel, row.symbol_rel));
     let mut keys: Vec<(Option<i32>, Option<i64>, usize)> =
         tables.frames.iter().enumerate().map(|(at, row)| (row.dso_id, row.rel, at)).collect();
-    keys.par_sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| rest(a.2).cmp(&rest(b.2))));
+    keys.par_sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| (rest(a.2), a.2).cmp(&(rest(b.2), b.2))));
     let sorted: Vec<usize> = keys.into_iter().map(|(_, _, at)| at).collect();
     tables.frames = sorted.iter().filter_map(|at| tables.frames.get(*at).cloned()).collect();
     let order = Order::new(&sorted);

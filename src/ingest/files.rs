@@ -16,14 +16,11 @@ use sha2::{Digest, Sha256};
 use super::stdin::{STDIN, STDIN_NAME, Spool};
 use super::{Format, ImportOptions, Input, Recorder, Severity, sniff};
 use crate::error::{Error, Result};
-use crate::objects::Library;
+use crate::objects::{Compression, Library, compression, decoder};
 use crate::tables::Artifact;
 
 /// A file that decompresses to more than this is cut there, and the artifact is marked truncated.
 const DECOMPRESSED_BYTES_MAX: u64 = 8 << 30;
-
-/// The window that an xz file may ask for: 64 MiB is that of its highest level.
-const XZ_MEMORY_KIB_MAX: u32 = 256 << 10;
 
 /// The files to read, by their name relative to the input root.
 #[derive(Debug, Default)]
@@ -247,7 +244,7 @@ impl Content {
     }
 }
 
-/// Maps the file and decompresses it where it is zstd, gzip or xz.
+/// Maps the file and decompresses it where it is zstd, gzip, xz or bzip2.
 fn content(path: &Path, recorder: &mut Recorder) -> std::io::Result<Content> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
@@ -258,21 +255,15 @@ fn content(path: &Path, recorder: &mut Recorder) -> std::io::Result<Content> {
     // SAFETY: the mapping is read only. If another process truncates the file meanwhile, reading it ends the process
     // (SIGBUS); recordings are evidence and are not written while they are read.
     let map = unsafe { Mmap::map(&file)? };
-    let inflated = match &map[..] {
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            recorder.artifact.compression = Some(Arc::from("zstd"));
-            Some(inflate(zstd::stream::read::Decoder::with_buffer(&map[..])?, recorder))
-        }
-        [0x1f, 0x8b, ..] => {
-            recorder.artifact.compression = Some(Arc::from("gzip"));
-            Some(inflate(flate2::read::MultiGzDecoder::new(&map[..]), recorder))
-        }
-        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
-            recorder.artifact.compression = Some(Arc::from("xz"));
-            Some(inflate(lzma_rust2::XzReader::new_mem_limit(&map[..], true, XZ_MEMORY_KIB_MAX), recorder))
-        }
-        _ => None,
+    let name = match compression(&map) {
+        Compression::None => None,
+        Compression::Zstd => Some("zstd"),
+        Compression::Gzip => Some("gzip"),
+        Compression::Xz => Some("xz"),
+        Compression::Bzip2 => Some("bzip2"),
     };
+    recorder.artifact.compression = name.map(Arc::from);
+    let inflated = decoder(&map).map(|reader| inflate(reader, recorder));
     Ok(Content { map: Some(map), inflated })
 }
 

@@ -11,7 +11,7 @@ table!("artifacts", "One input file: what it is, who wrote it, what it came from
     sha256: Text, "hex", "SHA-256 of the file as given";
     root: Text, "hex", "SHA-256 of the artifact it was converted from; its own where it was not";
     size_bytes: i64, "bytes", "Size of the file as given";
-    compression: Option<Text>, "text", "zstd, gzip or xz around the whole file";
+    compression: Option<Text>, "text", "zstd, gzip, xz or bzip2 around the whole file";
     status: Text, "text", "complete, partial (something was skipped), truncated, duplicate (same content as an earlier one) or unreadable";
     records: i64, "count", "Records or lines read";
     skipped: i64, "count", "Records or lines that could not be used; diagnostics say why";

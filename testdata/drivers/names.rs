@@ -219,8 +219,11 @@ fn header(line: &str) -> Option<(i32, i64)> {
     Some((tid.parse().ok()?, seconds.parse::<i64>().ok()? * 1_000_000_000 + nanos.parse::<i64>().ok()?))
 }
 
-/// (function, line), innermost first.
-type Chain = Vec<(String, Option<i32>)>;
+/// Function and line.
+type Place = (String, Option<i32>);
+
+/// Innermost first.
+type Chain = Vec<Place>;
 
 fn chains(dir: &Path) -> Outcome {
     let tables = analyze(dir)?;
@@ -258,8 +261,7 @@ fn chains(dir: &Path) -> Outcome {
 fn same_chain(got: &Chain, want: &Chain) -> bool {
     let is_short =
         |got: &str, want: &str| want.starts_with("std::enable_if<") && got.starts_with("std::") && want.contains(&format!(" {got}("));
-    let same =
-        |(got, want): (&(String, Option<i32>), &(String, Option<i32>))| got.1 == want.1 && (got.0 == want.0 || is_short(&got.0, &want.0));
+    let same = |((got, line), (want, of)): (&Place, &Place)| line == of && (got == want || is_short(got, want));
     got.len() == want.len() && got.iter().zip(want).all(same)
 }
 

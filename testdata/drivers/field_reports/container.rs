@@ -31,7 +31,7 @@ pub const ROWS: &[Row] = &[
     row("A015", "events without EVENT_DESC", Check(no_event_desc)),
     row("A016", "stack dumps that are not unwound leave what the kernel gave", Check(dump_without_program)),
     row("A017", "a sample with a bad branch stack costs that sample", Check(bad_branch_stack)),
-    row("A018", "a cut file keeps its beginning", Covered(&["corpus::perf_cut_anywhere", "perf_shapes::aborted_and_followed_by_junk"])),
+    row("A018", "a cut file keeps its beginning", Covered(&["perf_damage::cut_{name}", "perf_shapes::aborted_and_followed_by_junk"])),
     row("A019", "records of several CPUs are put in order", Check(several_cpus)),
     row("A020", "records without a time", Check(no_times)),
     row("A021", "fork copies maps, exec drops them", Check(fork_and_exec)),
