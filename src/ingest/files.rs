@@ -19,8 +19,11 @@ use crate::error::{Error, Result};
 use crate::objects::{Compression, Library, compression, decoder};
 use crate::tables::Artifact;
 
-/// A file that decompresses to more than this is cut there, and the artifact is marked truncated.
-const DECOMPRESSED_BYTES_MAX: u64 = 8 << 30;
+/// What a file may decompress to: so many times its size, and some more for small ones; more is cut there, and the
+/// artifact marked truncated. Recordings reach a fiftieth of their size; what goes far beyond is made to fill memory.
+fn decompressed_bytes_max(stored: u64) -> u64 {
+    stored.saturating_mul(200).saturating_add(256 << 20).min(8 << 30)
+}
 
 /// The files to read, by their name relative to the input root.
 #[derive(Debug, Default)]
@@ -263,17 +266,17 @@ fn content(path: &Path, recorder: &mut Recorder) -> std::io::Result<Content> {
         Compression::Bzip2 => Some("bzip2"),
     };
     recorder.artifact.compression = name.map(Arc::from);
-    let inflated = decoder(&map).map(|reader| inflate(reader, recorder));
+    let inflated = decoder(&map).map(|reader| inflate(reader, decompressed_bytes_max(size), recorder));
     Ok(Content { map: Some(map), inflated })
 }
 
 /// Reads to the end; what came before an error is kept and the artifact marked truncated.
-fn inflate(reader: impl Read, recorder: &mut Recorder) -> Vec<u8> {
+fn inflate(reader: impl Read, limit: u64, recorder: &mut Recorder) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let outcome = reader.take(DECOMPRESSED_BYTES_MAX).read_to_end(&mut bytes);
+    let outcome = reader.take(limit).read_to_end(&mut bytes);
     let cut = match outcome {
         Err(error) => Some(format!("decompression stopped after {} bytes: {error}", bytes.len())),
-        Ok(_) if bytes.len() as u64 >= DECOMPRESSED_BYTES_MAX => Some("decompresses to more than 8 GiB".to_owned()),
+        Ok(_) if bytes.len() as u64 >= limit => Some(format!("decompresses to more than {limit} bytes")),
         Ok(_) => None,
     };
     if let Some(message) = cut {

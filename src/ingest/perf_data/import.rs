@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use linux_perf_data::Feature;
 use linux_perf_data::linux_perf_event_reader::constants::*;
+use rustc_hash::FxHashMap;
 
 use super::attr::Attr;
 use super::batch::{Batch, StackCounts};
@@ -34,6 +35,8 @@ pub struct Import<'a, 'r> {
     pub(super) input: &'a Input<'a>,
     pub(super) order: Order,
     pub(super) attrs: Vec<Attr>,
+    /// Events by the ids of their counters.
+    by_id: FxHashMap<u64, usize>,
     pub(super) recorder: &'r mut Recorder,
     pub(super) events: Vec<EventInfo>,
     pub(super) tasks: Tasks,
@@ -95,10 +98,13 @@ impl<'a, 'r> Import<'a, 'r> {
         let system_wide = id_index_says(container).or((!command.is_blank()).then_some(command.system_wide));
         let build_ids = features::build_ids(container);
         features::host_facts(container, &build_ids, recorder);
+        // Of two events with one id the first counts.
+        let ids = container.attrs.iter().enumerate().rev().flat_map(|(index, attr)| attr.ids.iter().map(move |id| (*id, index)));
         Import {
             input,
             order: container.order,
             attrs: container.attrs.clone(),
+            by_id: ids.collect(),
             recorder,
             tasks: Tasks::new(command.argv.first().map(|word| base_name(word))),
             filtered: command.filtered && !command.argv.is_empty(),
@@ -195,7 +201,7 @@ impl<'a, 'r> Import<'a, 'r> {
     fn lost(&mut self, record: &Record<'_>) -> Option<()> {
         let mut body = self.body(record);
         let (id, lost) = (body.u64()?, body.u64()?);
-        let by_id = self.attrs.iter().position(|attr| attr.ids.contains(&id));
+        let by_id = self.by_id.get(&id).copied();
         let event = self.events.get_mut(by_id.or(record.attr).unwrap_or(0))?;
         event.lost.ring = event.lost.ring.saturating_add(lost);
         Some(())
