@@ -513,7 +513,7 @@ scenario() {
             record s6-sleep s6 sleeping 4800
             with_bench=0 work_calls=1000 offcpu_s=1
             record s6p-event-driven s6 driven 600000 ;;
-        s7) work_rss=1000000 work_calls=600000 work_heap=600000 work_bench=500000 bench_variants=leaked,freed
+        s7) work_calls=600000 work_heap=600000 work_bench=500000 bench_variants=leaked,freed
             record s7-leak s7 leaked 4000000
             with_bench=0 work_calls=600000 work_heap=600000 offcpu=folded offcpu_s=1
             record s7p-freed s7 freed 8000000 ;;
