@@ -47,7 +47,7 @@ repeat=${REPEAT:-3}
 tripod=${TRIPOD:-${CARGO_TARGET_DIR:-target}/release/tripod}
 [ -x "$tripod" ] || { echo "build first: cargo build --release (looked for $tripod)" >&2; exit 2; }
 if [ "$mode" = large ]; then
-    TRIPOD=$tripod exec python3 -B benches/peers/large.py "$dir" "$@"
+    TRIPOD=$tripod exec python3 -uB benches/peers/large.py "$dir" "$@"
 fi
 [ -x /usr/bin/time ] || { echo "needs GNU time (Debian package time)" >&2; exit 2; }
 tmp=$(mktemp -d)

@@ -2,6 +2,7 @@
 # Records the large inputs of `benches/peers.sh large`: inputs.sh DIR NAME... (see benches/peers.sh)
 #
 # Made per name: DIR/NAME.perf.data and DIR/NAME.txt with the command, what the bytes of the file hold, and what perf counts.
+# DIR/README has the texts together.
 # Once: DIR/work with the programs and sources they run on, and DIR/symbols with the kernel's names: they stay, since they
 # name the frames of later analyses.
 set -euo pipefail
@@ -78,4 +79,6 @@ for name in "$@"; do
         *) echo "peers.sh inputs: unknown input $name (fp, dwarf, sched)" >&2; exit 2 ;;
     esac
 done
-cat "$dir"/*.txt >"$dir/README"
+for name in fp dwarf sched; do
+    [ ! -e "$dir/$name.txt" ] || cat "$dir/$name.txt"
+done >"$dir/README"
