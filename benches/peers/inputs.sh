@@ -50,6 +50,7 @@ record() { # NAME SECONDS PERF-RECORD-ARGUMENT...
         echo "$file is there already"
         return
     fi
+    kernel_names
     # -N: the build-id cache of whoever runs this stays as it is.
     perf record -q -N "$@" -o "$file.new" -- "$here/load.sh" "$name" "$seconds" "$dir/work" 2>"$dir/$name.log" ||
         { cat "$dir/$name.log" >&2; rm -f "$file.new"; exit 1; }
@@ -65,7 +66,6 @@ record() { # NAME SECONDS PERF-RECORD-ARGUMENT...
 }
 
 prepare
-kernel_names
 for name in "$@"; do
     case $name in
         fp)
