@@ -2,6 +2,7 @@
 # Records the large inputs of `benches/peers.sh large`: inputs.sh DIR NAME... (see benches/peers.sh)
 #
 # Made per name: DIR/NAME.perf.data and DIR/NAME.txt with the command, what the bytes of the file hold, and what perf counts.
+# DIR/README has the texts together.
 # Once: DIR/work with the programs and sources they run on, and DIR/symbols with the kernel's names: they stay, since they
 # name the frames of later analyses.
 set -euo pipefail
@@ -49,6 +50,7 @@ record() { # NAME SECONDS PERF-RECORD-ARGUMENT...
         echo "$file is there already"
         return
     fi
+    kernel_names
     # -N: the build-id cache of whoever runs this stays as it is.
     perf record -q -N "$@" -o "$file.new" -- "$here/load.sh" "$name" "$seconds" "$dir/work" 2>"$dir/$name.log" ||
         { cat "$dir/$name.log" >&2; rm -f "$file.new"; exit 1; }
@@ -64,7 +66,6 @@ record() { # NAME SECONDS PERF-RECORD-ARGUMENT...
 }
 
 prepare
-kernel_names
 for name in "$@"; do
     case $name in
         fp)
@@ -78,4 +79,6 @@ for name in "$@"; do
         *) echo "peers.sh inputs: unknown input $name (fp, dwarf, sched)" >&2; exit 2 ;;
     esac
 done
-cat "$dir"/*.txt >"$dir/README"
+for name in fp dwarf sched; do
+    [ ! -e "$dir/$name.txt" ] || cat "$dir/$name.txt"
+done >"$dir/README"

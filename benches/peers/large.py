@@ -5,6 +5,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -159,6 +160,7 @@ def compare(kind, file, scratch):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what runs is stopped too
     folder, names = pathlib.Path(sys.argv[1]), sys.argv[2:]
     os.environ.pop("DEBUGINFOD_URLS", None)  # nobody asks a server for symbols
     perf = subprocess.run(["perf", "--version"], capture_output=True, text=True, check=False).stdout.strip()

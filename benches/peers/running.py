@@ -51,6 +51,34 @@ def last_words(path, code):
     return f"exit {code}" + (f": {said[-1][:100]}" if said else "")
 
 
+def kill(group):
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def watch(pid, begin, limit_s, limit_kib, every_s):
+    """Until the process ends or is over a limit: peak of anonymous KiB, then what it was stopped for, CPU s and KiB by then."""
+    anon = 0
+    ended = os.pidfd_open(pid)
+    try:
+        while not select.select([ended], [], [], every_s)[0]:
+            family = children(pid)
+            now = sum(status(member, "RssAnon") for member in family)
+            anon = max(anon, now)
+            trouble = ""
+            if limit_s and time.monotonic() - begin > limit_s:
+                trouble = f"killed after {limit_s:g} s"
+            elif limit_kib and now > limit_kib:
+                trouble = f"killed at {now / 2**20:.1f} GiB after {time.monotonic() - begin:.0f} s"
+            if trouble:
+                return anon, trouble, sum(map(ticks, family)), max(status(member, "VmHWM") for member in family)
+    finally:
+        os.close(ended)
+    return anon, "", 0.0, 0
+
+
 def run(shell, scratch, *, limit_s=None, limit_kib=None, every_s=0.05):
     """Memory is looked at each `every_s`; a command over a limit is killed with all its processes."""
     out, err = scratch / "stdout", scratch / "stderr"
@@ -58,24 +86,13 @@ def run(shell, scratch, *, limit_s=None, limit_kib=None, every_s=0.05):
         begin = time.monotonic()
         process = subprocess.Popen(["bash", "-o", "pipefail", "-c", shell], stdin=subprocess.DEVNULL, stdout=stdout,
                                    stderr=stderr, start_new_session=True)
-        ended = os.pidfd_open(process.pid)
-        anon, trouble, cpu, rss = 0, "", 0.0, 0
-        while not select.select([ended], [], [], every_s)[0]:
-            family = children(process.pid)
-            now = sum(status(pid, "RssAnon") for pid in family)
-            anon = max(anon, now)
-            if limit_s and time.monotonic() - begin > limit_s:
-                trouble = f"killed after {limit_s:g} s"
-            elif limit_kib and now > limit_kib:
-                trouble = f"killed at {now / 2**20:.1f} GiB after {time.monotonic() - begin:.0f} s"
-            if trouble:
-                cpu = sum(map(ticks, family))
-                rss = max(status(pid, "VmHWM") for pid in family)
-                os.killpg(process.pid, signal.SIGKILL)
-                break
+        try:
+            anon, trouble, cpu, rss = watch(process.pid, begin, limit_s, limit_kib, every_s)
+        finally:
+            # Over a limit, or this script is being stopped; after a good end there is nobody left.
+            kill(process.pid)
         _, code, usage = os.wait4(process.pid, 0)
         wall = time.monotonic() - begin
-        os.close(ended)
         process.returncode = os.waitstatus_to_exitcode(code)
     if not trouble:
         cpu, rss = usage.ru_utime + usage.ru_stime, usage.ru_maxrss
