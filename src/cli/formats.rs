@@ -15,7 +15,7 @@ const HELP: &str = "Examples:
 pub struct Args {}
 
 pub fn run(_args: &Args) -> Result<Outcome> {
-    let mut text = String::from("Files are recognized by content, never by name; .zst and .gz around any of them are undone.\n");
+    let mut text = String::from("Files are recognized by content, never by name; .zst, .gz, .xz and .bz2 around any of them are undone.\n");
     for format in FORMATS {
         let _ = write!(text, "\n{} (recorded with {})\n  {}\n", format.name, format.tool, format.doc);
         for line in format.record.lines() {

@@ -96,25 +96,7 @@ fn frames(tables: &mut Tables) {
 fn stacks(tables: &mut Tables) {
     let old = std::mem::take(&mut tables.stacks);
     let mut numbering = Numbering { old: &old, new_id: vec![-1; old.len()], rows: Vec::with_capacity(old.len()), trail: Vec::new() };
-    for row in &mut tables.samples {
-        row.stack_id = numbering.use_stack(row.stack_id.get()).into();
-    }
-    for row in &mut tables.waits {
-        row.stack_id = numbering.use_stack(row.stack_id);
-        row.waker_stack_id = numbering.use_stack(row.waker_stack_id);
-    }
-    for row in &mut tables.syscall_events {
-        row.stack_id = numbering.use_stack(row.stack_id);
-    }
-    for row in &mut tables.block_requests {
-        row.stack_id = numbering.use_stack(row.stack_id);
-    }
-    for row in &mut tables.lock_contentions {
-        row.stack_id = numbering.use_stack(row.stack_id);
-    }
-    for row in &mut tables.allocations {
-        row.stack_id = numbering.use_stack(row.stack_id);
-    }
+    tables.map_stacks(|stack| numbering.use_stack(stack));
     tables.stacks = numbering.rows;
 }
 

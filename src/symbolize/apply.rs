@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Named, Outcome, Work, demangle};
-use crate::tables::{Frame, Function, Maybe32, Stack, Tables, Text, keys};
+use crate::tables::{Frame, Function, Stack, Tables, Text, keys};
 
 type FunctionKey = (Text, Option<i32>, Option<Text>);
 
@@ -100,26 +100,7 @@ fn expand(tables: &mut Tables, inlined: &FxHashMap<i32, Vec<i32>>) {
         leaves.push(parent.unwrap_or(0));
     }
     tables.stacks = stacks;
-    let leaf = |id: Option<i32>| id.and_then(|id| leaves.get(id as usize).copied());
-    for row in &mut tables.samples {
-        row.stack_id = Maybe32::from(leaf(row.stack_id.get()));
-    }
-    for row in &mut tables.waits {
-        row.stack_id = leaf(row.stack_id);
-        row.waker_stack_id = leaf(row.waker_stack_id);
-    }
-    for row in &mut tables.syscall_events {
-        row.stack_id = leaf(row.stack_id);
-    }
-    for row in &mut tables.block_requests {
-        row.stack_id = leaf(row.stack_id);
-    }
-    for row in &mut tables.lock_contentions {
-        row.stack_id = leaf(row.stack_id);
-    }
-    for row in &mut tables.allocations {
-        row.stack_id = leaf(row.stack_id);
-    }
+    tables.map_stacks(|id| id.and_then(|id| leaves.get(id as usize).copied()));
 }
 
 /// Demangles names that text formats carried over raw. Two rows that become one name are joined.

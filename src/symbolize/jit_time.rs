@@ -43,6 +43,12 @@ pub fn split(tables: &mut Tables, variants: Variants) {
     for row in &mut tables.syscall_events {
         row.stack_id = split.at(row.stack_id, row.start_ns);
     }
+    for row in &mut tables.block_requests {
+        row.stack_id = split.at(row.stack_id, Some(row.start_ns));
+    }
+    for row in &mut tables.lock_contentions {
+        row.stack_id = split.at(row.stack_id, Some(row.start_ns));
+    }
 }
 
 struct Split<'a> {

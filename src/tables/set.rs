@@ -91,3 +91,28 @@ tables! {
     quality: Quality,
     thresholds: Threshold,
 }
+
+impl Tables {
+    /// Replaces the stack of every row that has one, in the order of the tables: the one place that knows them all.
+    pub fn map_stacks(&mut self, mut map: impl FnMut(Option<i32>) -> Option<i32>) {
+        for row in &mut self.samples {
+            row.stack_id = map(row.stack_id.get()).into();
+        }
+        for row in &mut self.waits {
+            row.stack_id = map(row.stack_id);
+            row.waker_stack_id = map(row.waker_stack_id);
+        }
+        for row in &mut self.syscall_events {
+            row.stack_id = map(row.stack_id);
+        }
+        for row in &mut self.block_requests {
+            row.stack_id = map(row.stack_id);
+        }
+        for row in &mut self.lock_contentions {
+            row.stack_id = map(row.stack_id);
+        }
+        for row in &mut self.allocations {
+            row.stack_id = map(row.stack_id);
+        }
+    }
+}

@@ -300,24 +300,7 @@ impl<'a, 'r> Import<'a, 'r> {
         let guest = forest.frames.iter().any(forest::Frame::is_guest).then(|| self.recorder.intern_dso("[guest]", None, "none"));
         let frames = forest.frames.iter().map(|frame| frame.at(guest));
         let ids = self.recorder.adopt_stacks(frames, forest.nodes.iter().map(|node| (parent(node.parent), node.frame as i32)));
-        let stack = |slot: Option<i32>| ids.get(*nodes.get(slot? as usize)? as usize).copied();
-        let tables = &mut self.recorder.tables;
-        for row in &mut tables.samples {
-            row.stack_id = stack(row.stack_id.get()).into();
-        }
-        for row in &mut tables.waits {
-            row.stack_id = stack(row.stack_id);
-            row.waker_stack_id = stack(row.waker_stack_id);
-        }
-        for row in &mut tables.syscall_events {
-            row.stack_id = stack(row.stack_id);
-        }
-        for row in &mut tables.block_requests {
-            row.stack_id = stack(row.stack_id);
-        }
-        for row in &mut tables.lock_contentions {
-            row.stack_id = stack(row.stack_id);
-        }
+        self.recorder.tables.map_stacks(|slot| ids.get(*nodes.get(slot? as usize)? as usize).copied());
     }
 }
 
