@@ -122,10 +122,10 @@ impl Merger {
         });
         append(&mut out.waits, local.waits, |r| {
             r.artifact_id = artifact;
-            r.thread_id = threads.map(r.thread_id);
-            r.waker_thread_id = threads.map(r.waker_thread_id);
-            r.stack_id = stacks.map(r.stack_id);
-            r.waker_stack_id = stacks.map(r.waker_stack_id);
+            r.thread_id = threads.map32(r.thread_id);
+            r.waker_thread_id = threads.map32(r.waker_thread_id);
+            r.stack_id = stacks.map32(r.stack_id);
+            r.waker_stack_id = stacks.map32(r.waker_stack_id);
         });
         append(&mut out.thread_states, local.thread_states, |r| {
             r.artifact_id = artifact;
