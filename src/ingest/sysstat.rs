@@ -208,7 +208,7 @@ impl Reader {
                 key: key.into(),
                 value,
                 unit: unit.into(),
-                at: at.into(),
+                moment: at.into(),
                 stands_in: None,
                 line_no,
             };
@@ -225,7 +225,7 @@ mod tests {
 
     fn rows<'a>(recorder: &'a Recorder, key: &str) -> Vec<(&'a str, i64, &'a str, i64)> {
         let own = recorder.tables.accounting.iter().filter(|row| row.key.as_ref() == key);
-        own.map(|row| (row.scope.as_ref(), row.value, row.at.as_ref(), row.line_no)).collect()
+        own.map(|row| (row.scope.as_ref(), row.value, row.moment.as_ref(), row.line_no)).collect()
     }
 
     /// procps 4.0, `vmstat 1 3`; `vmstat -w -t 1 2`, shortened.

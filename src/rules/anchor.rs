@@ -3,7 +3,7 @@
 //! A SELECT names the place without the path: `L=8`, `ptr=/results/0/mean`, `sum=samples.weight&class=ALLOC`;
 //! `@user_ns+system_ns`: these fields of the artifact's execution, one term each;
 //! `rows=benchmarks.wall_ns&threads=4`: one term per repetition, since a median stands nowhere in a file;
-//! `rows=accounting.value&key=psi_io_some&at=first,last`: one term per snapshot, since neither does a difference.
+//! `rows=accounting.value&key=psi_io_some&moment=first,last`: one term per snapshot, since neither does a difference.
 
 use percent_encoding::percent_decode_str;
 
@@ -55,14 +55,14 @@ fn snapshots(tables: &Tables, artifact: i32, term: &str, query: &str) -> Vec<(St
             match *key {
                 "key" => wanted.split(',').any(|key| key == row.key.as_ref()),
                 "scope" => row.scope.as_ref() == wanted,
-                "at" => wanted.split(',').any(|at| at == row.at.as_ref()),
+                "moment" => wanted.split(',').any(|at| at == row.moment.as_ref()),
                 _ => false,
             }
         })
     };
     let one = |row: &Accounting| {
         let path = encoded_path(tables, row.stands_in.unwrap_or(row.artifact_id));
-        (format!("{term} {} {}", row.key, row.at), row.value, format!("{path}#L={}", row.line_no))
+        (format!("{term} {} {}", row.key, row.moment), row.value, format!("{path}#L={}", row.line_no))
     };
     tables.accounting.iter().filter(|row| row.artifact_id == artifact && fits(row)).map(one).collect()
 }
@@ -137,12 +137,12 @@ mod tests {
             key: key.into(),
             value,
             unit: "ns".into(),
-            at: at.into(),
+            moment: at.into(),
             stands_in: None,
             line_no,
         };
         tables.accounting = vec![row("a", 10, "first", 2), row("b", 11, "last", 3), row("a", 30, "last", 9)];
-        let terms = resolve(&tables, 3, "part", 20, "rows=accounting.value&key=a&scope=system&at=first,last");
+        let terms = resolve(&tables, 3, "part", 20, "rows=accounting.value&key=a&scope=system&moment=first,last");
         let expected = [("part a first", 10, "a%20b/time.txt#L=2"), ("part a last", 30, "a%20b/time.txt#L=9")];
         let found: Vec<(&str, i64, &str)> = terms.iter().map(|(name, value, anchor)| (name.as_str(), *value, anchor.as_str())).collect();
         assert_eq!(found, expected);

@@ -44,7 +44,8 @@ table!("interrupts", "Interrupts, soft interrupts and exceptions of one name on 
 table!("histograms", "One bucket of a histogram that a kernel-side tool printed, empty ones too.", HistogramBucket {
     artifact_id: i32, "id", "The artifact";
     metric: Text, "text", "block_latency (biolatency), runq_latency (runqlat), on_cpu_time, off_cpu_time (cpudist), runq_length (runqlen), fs_latency (ext4dist and its kin), function_latency (funclatency); else the name of the map (bpftrace) without its unit, or the unit where the text names nothing";
-    key: Option<Text>, "text", "What the histogram is of, as printed (disk = vda, flags = PreFlush-Flush); the key of the map (bpftrace); null where there is one only";
+    key: Option<Text>, "text", "What the histogram is of, as printed but for the equals sign (disk vda, pid 4711 cat); the key of the map (bpftrace); null where there is one only";
+    operation: Option<Text>, "text", "Of block requests told apart by their flags (biolatency -F): read, write, sync write, flush, discard or other";
     section: i64, "count", "From 0: which of the histograms of this metric and key it belongs to (intervals)";
     lo: Option<i64>, "unit", "Least value that falls into it; null where it is open below";
     hi: Option<i64>, "unit", "First value that does not any more; null where it is open above";
@@ -76,7 +77,7 @@ table!("accounting", "One number of the kernel's accounting: pressure, cgroup, /
     key: Text, "text", "psi_cpu_some, psi_io_full, nr_periods, nr_throttled, throttled, cpu_steal, cpu_total, read_bytes, run_queue, await, ...";
     value: i64, "unit", "The number";
     unit: Text, "text", "ns, count, bytes, or ppm: millionths of the time (or of one)";
-    at: Text, "text", "first, between, last: a snapshot of a running total, by its order in the file; average: a mean that the kernel keeps at a snapshot (psi avg10); interval: about the time since the line before; since_boot: the first line of vmstat and iostat; mean: the tool's own mean over all intervals";
+    moment: Text, "text", "first, between, last: a snapshot of a running total, by its order in the file; average: a mean that the kernel keeps at a snapshot (psi avg10); interval: about the time since the line before; since_boot: the first line of vmstat and iostat; mean: the tool's own mean over all intervals";
     stands_in: Option<i32>, "id", "The artifact with the line, where it is another one (the file named before)";
     line_no: i64, "line", "Line in the file";
 });

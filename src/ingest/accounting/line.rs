@@ -32,7 +32,8 @@ impl Place {
             let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
             let dir = dir.strip_prefix("/sys/fs/cgroup").unwrap_or(dir);
             let scope = if dir.is_empty() { "cgroup".to_owned() } else { format!("cgroup {dir}") };
-            scope.chars().take(SCOPE_MAX).collect::<String>()
+            // what would end a part of an anchor is no part of a scope
+            scope.chars().take(SCOPE_MAX).map(|c| if "&=#%,".contains(c) { '_' } else { c }).collect::<String>()
         };
         for resource in RESOURCES {
             if path.strip_suffix(resource).is_some_and(|front| front.ends_with("/pressure/")) {

@@ -10,15 +10,20 @@
 
 mod line;
 mod pairs;
+mod surroundings;
 
 use std::collections::BTreeMap;
 
 use self::line::{Place, Said};
 use super::{Format, Input, NewEvent, Recorder, Severity, text};
 use crate::error::Result;
-use crate::tables::Accounting;
+use crate::tables::{Accounting, Tables};
 
-pub use pairs::adopt;
+/// Joins files named before and after, and tells the surroundings. Called after the merge, when windows are known.
+pub fn adopt(tables: &mut Tables) {
+    pairs::join(tables);
+    surroundings::note(tables);
+}
 
 /// The format, for the registry.
 pub const FORMAT: Format = Format {
@@ -137,7 +142,7 @@ fn push(scope: &str, value: Value, line_no: i64, recorder: &mut Recorder) {
         key: recorder.text(&value.key),
         value: value.value,
         unit: value.unit.into(),
-        at: if value.is_average { "average".into() } else { "last".into() },
+        moment: if value.is_average { "average".into() } else { "last".into() },
         stands_in: None,
         line_no,
     };
@@ -154,8 +159,8 @@ fn order(rows: &mut [Accounting]) {
         let count = places.len();
         for (nth, n) in places.iter().enumerate().take(count.saturating_sub(1)) {
             if let Some(row) = rows.get_mut(*n) {
-                let is_average = row.at.as_ref() == "average";
-                row.at = if is_average || nth > 0 { "between".into() } else { "first".into() };
+                let is_average = row.moment.as_ref() == "average";
+                row.moment = if is_average || nth > 0 { "between".into() } else { "first".into() };
             }
         }
     }
@@ -169,9 +174,10 @@ fn window(reader: &Reader, rows: &[Accounting]) -> Option<i64> {
 
 /// Every CPU ticks all the time: what passed on one of them is the time between the snapshots.
 fn ticks(rows: &[Accounting]) -> Option<i64> {
-    let at = |at: &str| rows.iter().find(|row| row.key.as_ref() == "cpu_total" && row.at.as_ref() == at && row.scope.starts_with("cpu"));
+    let at =
+        |at: &str| rows.iter().find(|row| row.key.as_ref() == "cpu_total" && row.moment.as_ref() == at && row.scope.starts_with("cpu"));
     let first = at("first")?;
-    let last = rows.iter().find(|row| row.key == first.key && row.scope == first.scope && row.at.as_ref() == "last")?;
+    let last = rows.iter().find(|row| row.key == first.key && row.scope == first.scope && row.moment.as_ref() == "last")?;
     last.value.checked_sub(first.value).filter(|ns| *ns > 0)
 }
 

@@ -22,8 +22,8 @@ fn partner(path: &str) -> Option<String> {
     Some(if dir.is_empty() { name } else { format!("{dir}/{name}") })
 }
 
-/// Joins the pairs. Called after the merge.
-pub fn adopt(tables: &mut Tables) {
+/// Joins the pairs.
+pub fn join(tables: &mut Tables) {
     let ids: BTreeMap<Text, i32> = tables
         .artifacts
         .iter()
@@ -36,16 +36,16 @@ pub fn adopt(tables: &mut Tables) {
         .filter(|(before, after)| before != after)
         .collect();
     for row in &mut tables.accounting {
-        let Some(after) = pairs.get(&row.artifact_id).filter(|_| row.at.as_ref() == "last") else { continue };
+        let Some(after) = pairs.get(&row.artifact_id).filter(|_| row.moment.as_ref() == "last") else { continue };
         row.stands_in = Some(row.artifact_id);
         row.artifact_id = *after;
-        row.at = "first".into();
+        row.moment = "first".into();
     }
     tables.accounting.sort_by_key(|row| (row.artifact_id, row.stands_in.is_none(), row.stands_in, row.line_no));
     for after in pairs.values() {
         let rows = || tables.accounting.iter().filter(|row| row.artifact_id == *after);
         let of = |at: &str, key: &str, scope: &str| {
-            rows().find(|row| row.at.as_ref() == at && row.key.as_ref() == key && row.scope.starts_with(scope)).map(|row| row.value)
+            rows().find(|row| row.moment.as_ref() == at && row.key.as_ref() == key && row.scope.starts_with(scope)).map(|row| row.value)
         };
         // A clock, where both have it; else the ticks of one CPU.
         let span =

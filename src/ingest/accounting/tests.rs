@@ -3,7 +3,7 @@ use crate::ingest::testing::{kinds, read_text, survives_damage};
 
 fn rows<'a>(recorder: &'a Recorder, key: &str) -> Vec<(&'a str, i64, &'a str, i64)> {
     let own = recorder.tables.accounting.iter().filter(|row| row.key.as_ref() == key);
-    own.map(|row| (row.scope.as_ref(), row.value, row.at.as_ref(), row.line_no)).collect()
+    own.map(|row| (row.scope.as_ref(), row.value, row.moment.as_ref(), row.line_no)).collect()
 }
 
 /// `tail -n +1 /proc/uptime /proc/pressure/* /proc/stat` twice (Linux 6.18), shortened, with three snapshots of one file.

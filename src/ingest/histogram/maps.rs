@@ -98,8 +98,8 @@ pub fn read(bytes: &[u8], buckets: &mut Buckets<'_>) -> Vec<i64> {
         if let Some((name, key)) = head(&line) {
             let (metric, unit) = metric(name, title);
             let key = key.map(cut);
-            let section = sections.next(&metric, key.as_deref());
-            of = Some(Of { metric, key, section, unit });
+            let section = sections.next(&metric, key.as_deref().unwrap_or_default());
+            of = Some(Of { metric, key, operation: None, section, unit });
             continue;
         }
         match (row(&line), &of) {

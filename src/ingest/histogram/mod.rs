@@ -64,6 +64,7 @@ fn push_event(total: i64, recorder: &mut Recorder) {
 struct Of {
     metric: String,
     key: Option<String>,
+    operation: Option<&'static str>,
     section: i64,
     unit: Unit,
 }
@@ -137,6 +138,7 @@ impl Buckets<'_> {
             artifact_id: 0,
             metric: self.recorder.text(&of.metric),
             key: of.key.as_deref().map(|key| self.recorder.text(key)),
+            operation: of.operation.map(Into::into),
             section: of.section,
             lo,
             hi,
@@ -165,11 +167,12 @@ impl Buckets<'_> {
 
 /// Numbers the histograms of one metric and key.
 #[derive(Debug, Default)]
-struct Sections(std::collections::BTreeMap<(String, Option<String>), i64>);
+struct Sections(std::collections::BTreeMap<(String, String), i64>);
 
 impl Sections {
-    fn next(&mut self, metric: &str, key: Option<&str>) -> i64 {
-        let next = self.0.entry((metric.to_owned(), key.map(str::to_owned))).or_insert(-1);
+    /// `of`: all that tells histograms of this metric apart.
+    fn next(&mut self, metric: &str, of: &str) -> i64 {
+        let next = self.0.entry((metric.to_owned(), of.to_owned())).or_insert(-1);
         *next += 1;
         *next
     }

@@ -63,15 +63,15 @@ pub fn is_table(bytes: &[u8]) -> bool {
 
 /// Reads the buckets; gives the times that the tool printed.
 pub fn read(bytes: &[u8], buckets: &mut Buckets<'_>) -> Vec<i64> {
-    let (mut metric, mut key) = (UNTITLED, None);
+    let (mut metric, mut head) = (UNTITLED, String::new());
     let mut of: Option<Of> = None;
     let (mut sections, mut stamps) = (Sections::default(), Vec::new());
     for (line_no, line) in text::lines(bytes) {
         let line = String::from_utf8_lossy(line);
         if let Some(unit) = heading(&line) {
-            let key: Option<String> = key.take();
-            let section = sections.next(metric, key.as_deref());
-            of = Some(Of { metric: metric.to_owned(), key, section, unit: Unit::named(unit) });
+            let section = sections.next(metric, &head);
+            let (key, operation) = section_of(&std::mem::take(&mut head));
+            of = Some(Of { metric: metric.to_owned(), key, operation, section, unit: Unit::named(unit) });
             continue;
         }
         match (row(&line), &of) {
@@ -93,7 +93,7 @@ pub fn read(bytes: &[u8], buckets: &mut Buckets<'_>) -> Vec<i64> {
         } else if let Some(time) = window::stamp(line) {
             stamps.push(time);
         } else if line.contains(" = ") {
-            key = Some(section_key(line));
+            head = cut(line);
         } else if of.is_some() {
             buckets.unreadable(line, line_no);
         } else {
@@ -103,9 +103,28 @@ pub fn read(bytes: &[u8], buckets: &mut Buckets<'_>) -> Vec<i64> {
     stamps
 }
 
-/// `Bucket disk = 'xvdb'` and `disk = vda<tab>flags = Read` alike: parts joined with a comma, without quotes.
-fn section_key(line: &str) -> String {
-    let line = line.strip_prefix("Bucket ").unwrap_or(line);
-    let parts: Vec<String> = line.split('\t').map(|part| part.trim().replace('\'', "")).filter(|part| !part.is_empty()).collect();
-    cut(&parts.join(", "))
+/// `Bucket disk = 'xvdb'` and `disk = vda<tab>flags = Read`: what it is of, and what kind of request.
+fn section_of(head: &str) -> (Option<String>, Option<&'static str>) {
+    let (mut key, mut operation) = (Vec::new(), None);
+    for part in head.strip_prefix("Bucket ").unwrap_or(head).split('\t').map(str::trim).filter(|part| !part.is_empty()) {
+        match part.strip_prefix("flags = ") {
+            Some(flags) => operation = Some(operation_of(flags)),
+            // what would end a part of an anchor is no part of a key
+            None => key.push(part.replace(" = ", " ").replace('\'', "").replace(['&', '=', '#', '%'], "_")),
+        }
+    }
+    ((!key.is_empty()).then(|| key.join(", ")), operation)
+}
+
+/// `ForcedUnitAccess-Metadata-Sync-Write`, `PreFlush-Flush`, `ReadAhead-Read`
+fn operation_of(flags: &str) -> &'static str {
+    let has = |word: &str| flags.trim_matches('\'').split('-').any(|own| own == word);
+    match () {
+        () if has("Flush") => "flush",
+        () if has("Read") => "read",
+        () if has("Write") && (has("Sync") || has("ForcedUnitAccess")) => "sync write",
+        () if has("Write") => "write",
+        () if has("Discard") => "discard",
+        () => "other",
+    }
 }
