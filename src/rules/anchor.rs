@@ -43,7 +43,8 @@ pub fn resolve(tables: &Tables, artifact: i32, term: &str, value: i64, spec: &st
     if let Some(query) = spec.strip_prefix("rows=accounting.value") {
         return snapshots(tables, artifact, term, query);
     }
-    vec![(term.to_owned(), value, format!("{path}#{spec}"))]
+    // queries cannot encode what they put into a value
+    vec![(term.to_owned(), value, format!("{path}#{}", spec.replace(' ', "%20")))]
 }
 
 /// One term per number of the kernel's accounting, with the line it stands in.
@@ -146,6 +147,8 @@ mod tests {
         let expected = [("part a first", 10, "a%20b/time.txt#L=2"), ("part a last", 30, "a%20b/time.txt#L=9")];
         let found: Vec<(&str, i64, &str)> = terms.iter().map(|(name, value, anchor)| (name.as_str(), *value, anchor.as_str())).collect();
         assert_eq!(found, expected);
+        let terms = resolve(&tables, 3, "part", 7, "sum=histograms.least&key=disk vda&operation=flush,sync write");
+        assert_eq!(terms[0].2, "a%20b/time.txt#sum=histograms.least&key=disk%20vda&operation=flush,sync%20write");
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use crate::ingest::command;
 
 /// Options of these tools that take a value in the next word, so that a number after them is no duration.
-const WITH_VALUE: &[&str] =
-    &["-p", "--pid", "-t", "--tid", "-c", "--cgroup", "-d", "--disk", "-f", "--frequency", "-C", "--cpu", "-l", "--level"];
+const WITH_VALUE: &[&str] = &["-p", "--pid", "-t", "--tid", "-c", "--cgroup", "-d", "--disk", "-f", "--frequency"];
 
 const NS_PER_S: i64 = 1_000_000_000;
 
