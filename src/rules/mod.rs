@@ -60,6 +60,11 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "22_bench_base.sql",
     "23_alloc_sites.sql",
     "24_bench_partners.sql",
+    "70_pressure.sql",
+    "71_cpu_quota.sql",
+    "72_steal.sql",
+    "73_histogram_sums.sql",
+    "74_block_time.sql",
 );
 
 /// One file per hypothesis, in order of id.
