@@ -72,7 +72,7 @@ pub fn split_states(tables: &mut Tables) {
         }
     }
     for state in &mut tables.thread_states {
-        let mut joined = 0_i64;
+        let (mut joined, mut asked) = (0_i64, 0_i64);
         for wait in by_thread.get(&state.thread_id).into_iter().flatten() {
             let dur = wait.dur_ns.clamp(0, state.other_ns);
             let column = match wait.reason.as_ref() {
@@ -84,12 +84,17 @@ pub fn split_states(tables: &mut Tables) {
                     joined = joined.saturating_add(dur);
                     continue;
                 }
+                // Waiting for a peer that it asked; who waits for anybody to call (accept, poll) may have nothing to do.
+                "network" => {
+                    asked = asked.saturating_add(dur);
+                    continue;
+                }
                 _ => continue,
             };
             *column = column.saturating_add(dur);
             state.other_ns -= dur;
         }
-        let busy = state.on_cpu_ns.saturating_add(state.lock_ns).saturating_add(state.sleep_ns).saturating_add(state.fsync_ns);
+        let busy = state.on_cpu_ns.saturating_add(state.lock_ns).saturating_add(state.sleep_ns).saturating_add(state.fsync_ns).saturating_add(asked);
         let role = if joined.saturating_mul(JOIN_SHARE.1) > state.window_ns.saturating_mul(JOIN_SHARE.0) {
             "joiner"
         } else if busy.saturating_add(state.disk_ns).saturating_mul(100) < state.window_ns {

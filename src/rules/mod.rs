@@ -184,7 +184,7 @@ pub fn judge(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
         dialect::check(strip_comments(sql).trim()).map_err(|why| Error::Request(format!("views/{file}: {why}")))?;
         engine.view(view_name(file), &format!("views/{file}"), strip_comments(sql).trim().trim_end_matches(';'))?;
     }
-    let facts = facts(&mut engine, tables)?;
+    let facts = facts(&mut engine, &comparability)?;
     tables.quality = quality::judge(tables, &mut engine, &checks()?, &comparability)?;
     let effects = Effects::of(&tables.quality);
     let judged = judge_all(tables, &mut engine, &hypotheses, &comparability, &effects, &facts, options)?;
@@ -243,7 +243,7 @@ pub fn strip_comments(sql: &str) -> String {
 }
 
 /// What is known of the run, for `applies_if` and the impact on the wall clock.
-fn facts(engine: &mut Engine, tables: &Tables) -> Result<Facts> {
+fn facts(engine: &mut Engine, comparability: &Comparability) -> Result<Facts> {
     let frame = engine.query(
         "views/01_bare.sql",
         "SELECT wall_ns AS wall_ns, user_ns AS user_ns, system_ns AS system_ns, threads AS threads FROM bare",
@@ -262,8 +262,9 @@ fn facts(engine: &mut Engine, tables: &Tables) -> Result<Facts> {
     put("cpu_share", cpu.zip(wall).map(|(cpu, wall)| cpu / wall));
     put("system_share", system.zip(cpu).map(|(system, cpu)| system / cpu));
     put("threads", threads);
-    let cpus = tables.host.iter().find(|row| row.key.as_ref() == "cpus").and_then(|row| row.value.parse().ok());
+    let cpus = comparability.cpus.map(|cpus| cpus as f64);
     put("cpus", cpus);
+    put("threads_per_cpu", threads.zip(cpus).map(|(threads, cpus)| threads / cpus));
     Ok(facts)
 }
 
