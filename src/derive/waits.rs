@@ -94,10 +94,11 @@ pub fn split_states(tables: &mut Tables) {
             *column = column.saturating_add(dur);
             state.other_ns -= dur;
         }
-        let busy = state.on_cpu_ns.saturating_add(state.lock_ns).saturating_add(state.sleep_ns).saturating_add(state.fsync_ns).saturating_add(asked);
+        let parts = [state.on_cpu_ns, state.lock_ns, state.sleep_ns, state.fsync_ns, state.disk_ns, asked];
+        let busy = parts.into_iter().fold(0_i64, i64::saturating_add);
         let role = if joined.saturating_mul(JOIN_SHARE.1) > state.window_ns.saturating_mul(JOIN_SHARE.0) {
             "joiner"
-        } else if busy.saturating_add(state.disk_ns).saturating_mul(100) < state.window_ns {
+        } else if busy.saturating_mul(100) < state.window_ns {
             // Under 1 % of its life in anything but waiting for somebody else.
             "idle"
         } else {
