@@ -82,6 +82,32 @@ SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id
     CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM sites AS s
 JOIN placed AS p ON s.artifact_id = p.artifact_id
+-- alternate: perf trace
+-- mechanism: M5
+-- probe: tp_syscall
+-- metric: futex_calls_per_second unit=1/s reject=50 support=1000 saturate=20000 scale=log10 interval=complete min_n=0 basis=count source=house:"rules.md R32 B"
+-- metric: futex_wait_us unit=us reject=5 support=50 saturate=500 scale=log10 interval=complete min_n=1 basis=time source=house:"rules.md R32 B; a futex call that does not block takes about 1 us"
+-- normalizer: the wall time of the bare run, or of the calls
+-- needs: call_families where family = 'futex' AND source = 'trace' AND call_ns IS NOT NULL
+-- evidence: {futex_calls_per_second.part} futex calls, {futex_calls_per_second.value} per second of the bare run, {futex_wait_us.value} us each
+-- record: perf record -e raw_syscalls:sys_enter,raw_syscalls:sys_exit -g -o calls.perf.data -- {argv}
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'futex_calls_per_second' AS metric, calls AS part,
+    bare_wall_ns AS whole, calls AS n, work_up AS scale_up, work_down AS scale_down, CAST(NULL AS BIGINT) AS certain, calls_anchor AS part_anchor,
+    '@wall_ns' AS whole_anchor, bare_artifact_id AS whole_artifact_id
+FROM call_families
+WHERE family = 'futex' AND source = 'trace'
+UNION ALL
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'futex_wait_us' AS metric, call_ns AS part, calls AS whole,
+    calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain, time_anchor AS part_anchor,
+    calls_anchor AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+FROM call_families
+WHERE family = 'futex' AND source = 'trace' AND calls > 0
+UNION ALL
+SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.call_ns AS part,
+    p.all_ns AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
+    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+FROM call_places AS p
+WHERE p.family = 'futex'
 -- alternate: summary
 -- mechanism: M5
 -- probe: ptrace_stop

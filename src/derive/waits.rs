@@ -107,3 +107,54 @@ pub fn split_states(tables: &mut Tables) {
         state.role = Text::from(role);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::ThreadState;
+
+    fn role(reason: &str, on_cpu_ns: i64) -> String {
+        let mut tables = Tables::default();
+        let wait_ns = 1_000 - on_cpu_ns;
+        tables.thread_states.push(ThreadState {
+            artifact_id: 0,
+            thread_id: 0,
+            window_ns: 1_000,
+            on_cpu_ns,
+            runnable_ns: 0,
+            lock_ns: 0,
+            sleep_ns: 0,
+            fsync_ns: 0,
+            disk_ns: 0,
+            other_ns: wait_ns,
+            unknown_ns: 0,
+            switches: 1,
+            role: "".into(),
+        });
+        tables.waits.push(Wait {
+            artifact_id: 0,
+            is_aggregate: false,
+            thread_id: Some(0),
+            start_ns: Some(0),
+            dur_ns: wait_ns,
+            runnable_ns: None,
+            state: Some("S".into()),
+            reason: reason.into(),
+            stack_id: None,
+            waker_thread_id: None,
+            waker_stack_id: None,
+            clipped: false,
+            record_no: 0,
+        });
+        split_states(&mut tables);
+        tables.thread_states[0].role.to_string()
+    }
+
+    // rules.md R31: request threads wait for the peer they asked; idle servers and accept loops do not count.
+    #[test]
+    fn who_asked_a_peer_is_no_idle_server() {
+        assert_eq!(role("network", 5), "worker");
+        assert_eq!([role("accept", 5), role("poll", 5), role("condvar", 5)], ["idle", "idle", "idle"]);
+        assert_eq!([role("accept", 20), role("join", 5)], ["worker", "joiner"]);
+    }
+}

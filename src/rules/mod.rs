@@ -60,20 +60,49 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "22_bench_base.sql",
     "23_alloc_sites.sql",
     "24_bench_partners.sql",
+    "50_wait_sums.sql",
+    "51_wait_topics.sql",
+    "52_wait_shares.sql",
+    "53_class_shares.sql",
+    "54_call_names.sql",
+    "55_call_families.sql",
+    "56_call_places.sql",
+    "57_lanes.sql",
+    "58_wakeups.sql",
+    "59_thread_costs.sql",
+    "60_heap_end.sql",
+    "61_mapped_bytes.sql",
 );
 
 /// One file per hypothesis, in order of id.
 pub const HYPOTHESES: &[(&str, &str)] = embedded!("hypotheses":
     "R01_cpu_hot_function.sql",
     "R13_tax_formatting.sql",
+    "R17_cpu_spin_wait.sql",
     "R18_alloc_churn.sql",
     "R19_alloc_leak.sql",
+    "R20_alloc_fragmentation.sql",
+    "R21_mem_mmap_churn.sql",
     "R22_mem_page_fault_storm.sql",
+    "R23_io_major_faults.sql",
     "R25_io_small_write.sql",
+    "R26_io_small_read.sql",
     "R27_io_fsync_bound.sql",
+    "R28_io_disk_wait.sql",
     "R29_sys_kernel_time.sql",
+    "R30_sys_metadata_storm.sql",
+    "R31_net_wait.sql",
     "R32_lock_contention.sql",
+    "R33_lock_kernel.sql",
     "R34_sched_sleep_bound.sql",
+    "R35_sched_runq_saturation.sql",
+    "R36S_sched_stolen.sql",
+    "R36_sched_throttled.sql",
+    "R37_sched_thread_churn.sql",
+    "R38_sched_handoff.sql",
+    "R39_sched_serial.sql",
+    "R40_start_dynamic_link.sql",
+    "R41_proc_fork_exec_storm.sql",
 );
 
 /// One file per quality check, in order of id.
@@ -246,7 +275,7 @@ pub fn strip_comments(sql: &str) -> String {
 fn facts(engine: &mut Engine, comparability: &Comparability) -> Result<Facts> {
     let frame = engine.query(
         "views/01_bare.sql",
-        "SELECT wall_ns AS wall_ns, user_ns AS user_ns, system_ns AS system_ns, threads AS threads FROM bare",
+        "SELECT b.wall_ns AS wall_ns, b.user_ns AS user_ns, b.system_ns AS system_ns, t.threads AS threads FROM bare AS b CROSS JOIN run_threads AS t",
     )?;
     let first = |name: &str| Ok::<Option<f64>, Error>(engine::integers(&frame, name)?.first().copied().flatten().map(|value| value as f64));
     let (wall, user, system, threads) = (first("wall_ns")?, first("user_ns")?, first("system_ns")?, first("threads")?);

@@ -3,7 +3,8 @@
 -- work, and the bare run's times. all: every call it recorded, where nothing was filtered.
 WITH recorded AS (
     SELECT DISTINCT n.artifact_id AS artifact_id, n.table_name AS table_name, n.source AS source, COALESCE(a.syscall_filter, '') AS filter,
-        COALESCE(a.wall_ns, a.window_ns) AS own_wall_ns
+        COALESCE(a.wall_ns, a.window_ns) AS own_wall_ns,
+        CASE WHEN a.wall_ns IS NULL THEN 'sum=artifacts.window_ns' ELSE 'sum=artifacts.wall_ns' END AS wall_anchor
     FROM call_names AS n
     JOIN artifacts AS a ON n.artifact_id = a.artifact_id
 ),
@@ -19,6 +20,9 @@ covered AS (
     UNION ALL
     SELECT artifact_id AS artifact_id, 'fsync' AS family, 'fsync,fdatasync,sync_file_range,msync,syncfs,sync' AS names FROM recorded
     WHERE filter = '' OR filter LIKE '%fsync%' AND filter LIKE '%fdatasync%'
+    UNION ALL
+    SELECT artifact_id AS artifact_id, 'write' AS family, 'write,pwrite64,writev,pwritev,pwritev2' AS names FROM recorded
+    WHERE filter = '' OR filter LIKE '%pwrite64%' AND (filter LIKE '%write,%' OR filter LIKE '%write')
     UNION ALL
     SELECT artifact_id AS artifact_id, 'read' AS family, 'read,pread64,readv,preadv,preadv2,getdents,getdents64' AS names FROM recorded
     WHERE filter = '' OR filter LIKE '%pread64%' AND (filter LIKE '%read,%' OR filter LIKE '%read')
@@ -80,6 +84,8 @@ members AS (
     UNION ALL
     SELECT DISTINCT name AS name, 'fsync' AS family FROM call_names WHERE name IN ('fsync', 'fdatasync', 'sync_file_range', 'msync', 'syncfs', 'sync')
     UNION ALL
+    SELECT DISTINCT name AS name, 'write' AS family FROM call_names WHERE name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2')
+    UNION ALL
     SELECT DISTINCT name AS name, 'read' AS family FROM call_names WHERE name IN ('read', 'pread64', 'readv', 'preadv', 'preadv2', 'getdents', 'getdents64')
     UNION ALL
     SELECT DISTINCT name AS name, 'file' AS family FROM call_names WHERE name IN ('read', 'pread64', 'readv', 'preadv', 'preadv2', 'pwrite64', 'pwritev', 'pwritev2')
@@ -125,7 +131,7 @@ timed AS (
     SELECT artifact_id AS artifact_id, CAST(COUNT(call_ns) AS BIGINT) AS timed FROM call_names GROUP BY artifact_id
 )
 SELECT c.artifact_id AS artifact_id, c.family AS family, r.source AS source, COALESCE(s.calls, 0) AS calls, COALESCE(s.errors, 0) AS errors,
-    CASE WHEN t.timed > 0 THEN COALESCE(s.call_ns, 0) ELSE CAST(NULL AS BIGINT) END AS call_ns, r.own_wall_ns AS own_wall_ns,
+    CASE WHEN t.timed > 0 THEN COALESCE(s.call_ns, 0) ELSE CAST(NULL AS BIGINT) END AS call_ns, r.own_wall_ns AS own_wall_ns, r.wall_anchor AS wall_anchor,
     COALESCE(h.threads, 1) AS threads, d.work_up AS work_up, d.work_down AS work_down, b.wall_ns AS bare_wall_ns, b.cpu_ns AS bare_cpu_ns,
     b.cpu_least_ns AS cpu_least_ns, b.cpu_most_ns AS cpu_most_ns, b.voluntary_switches AS voluntary_switches,
     CAST(b.artifact_id AS BIGINT) AS bare_artifact_id, 'sum=' || r.table_name || '.calls&name=' || c.names AS calls_anchor,
