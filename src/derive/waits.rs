@@ -23,7 +23,7 @@ pub fn reasons(tables: &mut Tables, classes: &Classes, marks: &Marks) {
             of_stack.entry(stack).or_insert_with(|| {
                 let (mut user, mut kernel) = (0, 0);
                 for frame in path(tables, stack) {
-                    *(if frame.is_kernel { &mut kernel } else { &mut user }) |= marks.of(frame.function_id);
+                    *(if frame.is_kernel { &mut kernel } else { &mut user }) |= marks.of_frame(frame);
                 }
                 let seen = |side: &Option<bool>| side.map_or(user | kernel, |is_kernel| if is_kernel { kernel } else { user });
                 rules.iter().find(|(bit, side, _)| seen(side) & bit != 0).map(|(_, _, reason)| reason.clone())
@@ -72,7 +72,7 @@ pub fn split_states(tables: &mut Tables) {
         }
     }
     for state in &mut tables.thread_states {
-        let mut joined = 0_i64;
+        let (mut joined, mut asked) = (0_i64, 0_i64);
         for wait in by_thread.get(&state.thread_id).into_iter().flatten() {
             let dur = wait.dur_ns.clamp(0, state.other_ns);
             let column = match wait.reason.as_ref() {
@@ -84,20 +84,77 @@ pub fn split_states(tables: &mut Tables) {
                     joined = joined.saturating_add(dur);
                     continue;
                 }
+                // Waiting for a peer that it asked; who waits for anybody to call (accept, poll) may have nothing to do.
+                "network" => {
+                    asked = asked.saturating_add(dur);
+                    continue;
+                }
                 _ => continue,
             };
             *column = column.saturating_add(dur);
             state.other_ns -= dur;
         }
-        let busy = state.on_cpu_ns.saturating_add(state.lock_ns).saturating_add(state.sleep_ns).saturating_add(state.fsync_ns);
+        let parts = [state.on_cpu_ns, state.lock_ns, state.sleep_ns, state.fsync_ns, state.disk_ns, asked];
+        let busy = parts.into_iter().fold(0_i64, i64::saturating_add);
         let role = if joined.saturating_mul(JOIN_SHARE.1) > state.window_ns.saturating_mul(JOIN_SHARE.0) {
             "joiner"
-        } else if busy.saturating_add(state.disk_ns).saturating_mul(100) < state.window_ns {
+        } else if busy.saturating_mul(100) < state.window_ns {
             // Under 1 % of its life in anything but waiting for somebody else.
             "idle"
         } else {
             "worker"
         };
         state.role = Text::from(role);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::ThreadState;
+
+    fn role(reason: &str, on_cpu_ns: i64) -> String {
+        let mut tables = Tables::default();
+        let wait_ns = 1_000 - on_cpu_ns;
+        tables.thread_states.push(ThreadState {
+            artifact_id: 0,
+            thread_id: 0,
+            window_ns: 1_000,
+            on_cpu_ns,
+            runnable_ns: 0,
+            lock_ns: 0,
+            sleep_ns: 0,
+            fsync_ns: 0,
+            disk_ns: 0,
+            other_ns: wait_ns,
+            unknown_ns: 0,
+            switches: 1,
+            role: "".into(),
+        });
+        tables.waits.push(Wait {
+            artifact_id: 0,
+            is_aggregate: false,
+            thread_id: Some(0),
+            start_ns: Some(0),
+            dur_ns: wait_ns,
+            runnable_ns: None,
+            state: Some("S".into()),
+            reason: reason.into(),
+            stack_id: None,
+            waker_thread_id: None,
+            waker_stack_id: None,
+            clipped: false,
+            record_no: 0,
+        });
+        split_states(&mut tables);
+        tables.thread_states[0].role.to_string()
+    }
+
+    // rules.md R31: request threads wait for the peer they asked; idle servers and accept loops do not count.
+    #[test]
+    fn who_asked_a_peer_is_no_idle_server() {
+        assert_eq!(role("network", 5), "worker");
+        assert_eq!([role("accept", 5), role("poll", 5), role("condvar", 5)], ["idle", "idle", "idle"]);
+        assert_eq!([role("accept", 20), role("join", 5)], ["worker", "joiner"]);
     }
 }

@@ -59,7 +59,7 @@ table!("host", "One fact about the recorded machine and where it was read.", Hos
 
 table!("environment", "One reading of the surroundings of a recording: load, pressure, steal.", EnvironmentReading {
     artifact_id: i32, "id", "The artifact during whose recording it was taken";
-    metric: Text, "text", "psi_cpu_some, psi_cpu_avg10, load1, steal, foreign_on_cpu";
+    metric: Text, "text", "psi_cpu_some, psi_cpu_avg10, psi_io_some, psi_memory_some, steal, throttled_periods (of the periods of a cgroup quota), load1, foreign_on_cpu";
     value: f64, "share", "Share of the time, or the load itself";
     source: Text, "text", "manifest, or the artifact's own path";
 });

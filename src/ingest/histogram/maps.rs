@@ -118,7 +118,8 @@ pub fn read(bytes: &[u8], buckets: &mut Buckets<'_>) -> Vec<i64> {
 /// `block_latency_us` -> `block_latency` in microseconds. A name that is only a unit takes the tool's title, where it printed one.
 fn metric(name: &str, title: Option<&str>) -> (String, Unit) {
     let words: Vec<&str> = name.split('_').filter(|word| !word.is_empty()).collect();
-    let is_unit = |word: &&str| matches!(Unit::named(word), Unit::Time(_));
+    // a single letter is a variable rather than seconds
+    let is_unit = |word: &&str| word.len() > 1 && matches!(Unit::named(word), Unit::Time(_));
     let unit = words.iter().find(|word| is_unit(word)).map_or_else(Unit::default, |word| Unit::named(word));
     let rest: Vec<&str> = words.iter().filter(|word| !is_unit(word)).copied().collect();
     let metric = match (rest.is_empty(), title) {

@@ -99,6 +99,9 @@ fn bare_runs(tables: &mut Tables, manifest: &Manifest, own: Option<usize>) {
         if let Some(share) = run.psi_cpu_share {
             environment(tables, own, "psi_cpu_some", share);
         }
+        for (metric, share) in &run.surroundings {
+            environment(tables, own, metric, *share);
+        }
     }
 }
 
@@ -161,6 +164,9 @@ fn apply_entry(tables: &mut Tables, manifest: &Manifest, entry: &Entry, n: usize
     }
     if let Some(percent) = entry.psi_cpu_avg10 {
         environment(tables, n, "psi_cpu_avg10", percent / 100.0);
+    }
+    for (metric, share) in &entry.surroundings {
+        environment(tables, n, metric, *share);
     }
     if tables.artifacts.get(n).is_some_and(|artifact| artifact.kind.as_ref() == "hyperfine") {
         declare_benchmarks(tables, &entry.declared, n);
