@@ -278,7 +278,7 @@ fn wait_category(reason: &str) -> &'static str {
     match reason {
         "fsync" | "disk" | "fault" => "I/O",
         "lock" | "condvar" => "Sync",
-        "network" | "poll" | "pipe" => "Network",
+        "network" | "accept" | "poll" | "pipe" => "Network",
         _ => "Scheduler",
     }
 }

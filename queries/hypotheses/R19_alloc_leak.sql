@@ -117,3 +117,25 @@ SELECT n.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
     n.unmap_calls AS part, n.calls AS whole, n.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
     'sum=syscall_events.calls&name=munmap' AS part_anchor, 'sum=syscall_events.calls&name=brk,mmap' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM net AS n
+-- alternate: perf trace of memory asked of the kernel
+-- mechanism: M5
+-- probe: tp_syscall
+-- metric: mapped_share unit=share reject=0.10 support=0.50 saturate=0.90 scale=linear interval=complete min_n=1 basis=count source=house:"rules.md R19 C; below 10 % the program's own start is most of it"
+-- metric: returned_share unit=share reject=0.80 support=0.50 saturate=0.05 scale=linear interval=complete min_n=1 basis=count source=house:"rules.md R19 C"
+-- normalizer: largest resident set of the bare run, bytes scaled by the declared work
+-- needs: mapped_bytes where tool = 'perf'
+-- evidence: {mapped_share.part} bytes net came from brk and anonymous mmap; {returned_share.part} munmap for {returned_share.whole} brk and mmap calls
+-- record: perf record -e raw_syscalls:sys_enter,raw_syscalls:sys_exit -g -o calls.perf.data -- {argv}
+SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'mapped_share' AS metric,
+    CASE WHEN m.net_bytes > 0 THEN m.net_bytes ELSE CAST(0 AS BIGINT) END AS part, b.max_rss_bytes AS whole, m.asked_calls AS n,
+    d.work_up AS scale_up, d.work_down AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor, '@max_rss_bytes' AS whole_anchor,
+    CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
+FROM mapped_bytes AS m
+JOIN admitted AS d ON m.artifact_id = d.artifact_id
+CROSS JOIN bare AS b
+UNION ALL
+SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'returned_share' AS metric, m.unmap_calls AS part,
+    m.asked_calls AS whole, m.asked_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
+    'sum=syscall_events.calls&name=munmap' AS part_anchor, 'sum=syscall_events.calls&name=brk,mmap' AS whole_anchor,
+    CAST(NULL AS BIGINT) AS whole_artifact_id
+FROM mapped_bytes AS m

@@ -131,6 +131,56 @@ SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id
 FROM call_sites AS s
 JOIN sites AS t ON s.artifact_id = t.artifact_id
 WHERE s.class = 'WRITE_PATH'
+-- alternate: perf trace
+-- mechanism: M5
+-- probe: tp_syscall
+-- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
+-- metric: bytes_per_call unit=bytes reject=4096 support=512 saturate=32 scale=log10 interval=complete min_n=20 basis=count source=house:"4 KiB page, 8 KiB stdio buffer; rules.md R25"
+-- normalizer: wall time of the bare run, or what the descriptors are (pipes and sockets do not count; each write is answered by a switch)
+-- needs: call_families where family = 'write' AND source = 'trace'
+-- evidence: {calls_per_second.part} write calls, {calls_per_second.value} per second of the bare run, {bytes_per_call.value} bytes each
+-- record: perf record -e raw_syscalls:sys_enter,raw_syscalls:sys_exit -g -o calls.perf.data -- {argv}
+WITH logged AS (
+    SELECT artifact_id AS artifact_id, CAST(SUM(length) AS BIGINT) AS bytes, CAST(COUNT(line_no) AS BIGINT) AS calls,
+        CAST(SUM(CASE WHEN fd_kind IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS unknown
+    FROM syscall_events
+    WHERE name IN ('write', 'pwrite64', 'writev', 'pwritev', 'pwritev2') AND length IS NOT NULL AND COALESCE(fd_kind, 'unknown') NOT IN ('pipe', 'socket', 'eventfd', 'tty')
+    GROUP BY artifact_id
+),
+sized AS (
+    SELECT l.artifact_id AS artifact_id, l.bytes AS bytes, l.calls AS calls,
+        CASE WHEN l.unknown * 2 > l.calls AND CAST(b.voluntary_switches AS DOUBLE) * CAST(2 AS DOUBLE) * CAST(d.work_down AS DOUBLE)
+            >= CAST(l.calls AS DOUBLE) * CAST(d.work_up AS DOUBLE) THEN CAST(NULL AS BIGINT) ELSE l.calls END AS trusted_calls
+    FROM logged AS l
+    JOIN admitted AS d ON l.artifact_id = d.artifact_id
+    CROSS JOIN bare AS b
+)
+SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_second' AS metric, l.calls AS part,
+    b.wall_ns AS whole, l.calls AS n, d.work_up AS scale_up, d.work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
+    'sum=syscall_events.calls&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor, '@wall_ns' AS whole_anchor,
+    CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
+FROM logged AS l
+JOIN admitted AS d ON l.artifact_id = d.artifact_id
+CROSS JOIN bare AS b
+UNION ALL
+SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_second' AS metric, CAST(0 AS BIGINT) AS part,
+    c.bare_wall_ns AS whole, CAST(0 AS BIGINT) AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain,
+    c.calls_anchor AS part_anchor, '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
+FROM call_families AS c
+LEFT JOIN logged AS l ON c.artifact_id = l.artifact_id
+WHERE c.family = 'write' AND c.source = 'trace' AND l.artifact_id IS NULL
+UNION ALL
+SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric, l.bytes AS part,
+    l.trusted_calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain,
+    'sum=syscall_events.length&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor,
+    'sum=syscall_events.calls&name=write,pwrite64,writev,pwritev,pwritev2' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+FROM sized AS l
+UNION ALL
+SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
+    p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
+    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+FROM call_places AS p
+WHERE p.family = 'write'
 --
 -- slot: B
 -- alternate: write path

@@ -63,3 +63,19 @@ SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
 FROM calls AS c
 JOIN admitted AS d ON c.artifact_id = d.artifact_id
 CROSS JOIN bare AS b
+-- alternate: perf trace
+-- mechanism: M5
+-- probe: tp_syscall
+-- metric: calls_per_cpu_second unit=1/s reject=5000 support=100000 saturate=1000000 scale=log10 interval=given min_n=0 basis=count source=house:"rules.md R29; the interval is the spread of the bare runs' CPU time"
+-- normalizer: CPU time of the bare run, calls scaled by the declared work
+-- needs: call_families where family = 'all' AND source = 'trace'
+-- evidence: {part} system calls, {value} per second of CPU time
+-- record: perf record -e raw_syscalls:sys_enter,raw_syscalls:sys_exit -g -o calls.perf.data -- {argv}
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_cpu_second' AS metric, calls AS part,
+    bare_cpu_ns AS whole, calls AS n,
+    CAST(calls AS DOUBLE) * CAST(1000000000 AS DOUBLE) * CAST(work_up AS DOUBLE) / CAST(work_down AS DOUBLE) / CAST(cpu_most_ns AS DOUBLE) AS lo,
+    CAST(calls AS DOUBLE) * CAST(1000000000 AS DOUBLE) * CAST(work_up AS DOUBLE) / CAST(work_down AS DOUBLE) / CAST(cpu_least_ns AS DOUBLE) AS hi,
+    work_up AS scale_up, work_down AS scale_down, calls_anchor AS part_anchor, '@user_ns+system_ns' AS whole_anchor,
+    bare_artifact_id AS whole_artifact_id
+FROM call_families
+WHERE family = 'all' AND source = 'trace'

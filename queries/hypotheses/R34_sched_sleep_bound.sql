@@ -109,6 +109,24 @@ SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id
     p.dur_ns AS whole, s.calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
 FROM sites AS s
 JOIN placed AS p ON s.artifact_id = p.artifact_id
+-- alternate: perf trace
+-- mechanism: M5
+-- probe: tp_syscall
+-- metric: sleep_time_share unit=share reject=0.05 support=0.25 saturate=0.75 scale=linear interval=complete min_n=0 basis=time source=house:"rules.md R34 B"
+-- normalizer: the wall time of the traced run, per thread
+-- needs: call_families where family = 'sleep' AND source = 'trace' AND call_ns IS NOT NULL
+-- evidence: {n} sleep calls took {part_s} s; the traced run lasted {whole_s} s
+-- record: perf record -e raw_syscalls:sys_enter,raw_syscalls:sys_exit -g -o calls.perf.data -- {argv}
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'sleep_time_share' AS metric, call_ns AS part,
+    own_wall_ns AS whole, calls AS n, threads AS scale_down, CAST(NULL AS BIGINT) AS certain, time_anchor AS part_anchor, wall_anchor AS whole_anchor
+FROM call_families
+WHERE family = 'sleep' AND source = 'trace'
+UNION ALL
+SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.call_ns AS part,
+    p.all_ns AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor,
+    CAST(NULL AS VARCHAR) AS whole_anchor
+FROM call_places AS p
+WHERE p.family = 'sleep'
 -- alternate: counts
 -- mechanism: M5
 -- probe: ptrace_stop

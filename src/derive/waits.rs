@@ -23,7 +23,7 @@ pub fn reasons(tables: &mut Tables, classes: &Classes, marks: &Marks) {
         let Some(known) = of_stack.get_mut(stack as usize).filter(|(is_known, _)| !is_known) else { continue };
         let (mut user, mut kernel) = (0, 0);
         for frame in path(tables, stack) {
-            *(if frame.is_kernel { &mut kernel } else { &mut user }) |= marks.of(frame.function_id);
+            *(if frame.is_kernel { &mut kernel } else { &mut user }) |= marks.of_frame(frame);
         }
         let seen = |side: &Option<bool>| side.map_or(user | kernel, |is_kernel| if is_kernel { kernel } else { user });
         *known = (true, rules.iter().find(|(bit, side, _)| seen(side) & bit != 0).map(|(_, _, reason)| reason.clone()));
@@ -63,13 +63,14 @@ fn joins(tables: &mut Tables) {
 
 /// Moves blocked time from `other_ns` to the column of its reason and names the thread's role.
 pub fn split_states(tables: &mut Tables) {
-    let mut row_of: Vec<Option<usize>> = vec![None; tables.threads.len()];
+    let threads = tables.thread_states.iter().map(|state| state.thread_id + 1).max().unwrap_or(0);
+    let mut row_of: Vec<Option<usize>> = vec![None; usize::try_from(threads).unwrap_or(0)];
     for (at, state) in tables.thread_states.iter().enumerate() {
         if let Some(row) = row_of.get_mut(state.thread_id as usize) {
             *row = Some(at);
         }
     }
-    let mut joined = vec![0_i64; tables.thread_states.len()];
+    let mut sums = vec![(0_i64, 0_i64); tables.thread_states.len()];
     for wait in tables.waits.iter().filter(|wait| !wait.is_aggregate) {
         let row = wait.thread_id.get().and_then(|thread| *row_of.get(thread as usize)?);
         let Some(state) = row.and_then(|at| tables.thread_states.get_mut(at)) else { continue };
@@ -79,8 +80,10 @@ pub fn split_states(tables: &mut Tables) {
             "sleep" => &mut state.sleep_ns,
             "fsync" => &mut state.fsync_ns,
             "disk" | "fault" => &mut state.disk_ns,
-            "join" => {
-                if let Some(sum) = row.and_then(|at| joined.get_mut(at)) {
+            // Waiting for a peer that it asked; who waits for anybody to call (accept, poll) may have nothing to do.
+            reason @ ("join" | "network") => {
+                if let Some((joined, asked)) = row.and_then(|at| sums.get_mut(at)) {
+                    let sum = if reason == "join" { joined } else { asked };
                     *sum = sum.saturating_add(dur);
                 }
                 continue;
@@ -90,16 +93,68 @@ pub fn split_states(tables: &mut Tables) {
         *column = column.saturating_add(dur);
         state.other_ns -= dur;
     }
-    for (state, joined) in tables.thread_states.iter_mut().zip(joined) {
-        let busy = state.on_cpu_ns.saturating_add(state.lock_ns).saturating_add(state.sleep_ns).saturating_add(state.fsync_ns);
+    for (state, (joined, asked)) in tables.thread_states.iter_mut().zip(sums) {
+        let parts = [state.on_cpu_ns, state.lock_ns, state.sleep_ns, state.fsync_ns, state.disk_ns, asked];
+        let busy = parts.into_iter().fold(0_i64, i64::saturating_add);
         let role = if joined.saturating_mul(JOIN_SHARE.1) > state.window_ns.saturating_mul(JOIN_SHARE.0) {
             "joiner"
-        } else if busy.saturating_add(state.disk_ns).saturating_mul(100) < state.window_ns {
+        } else if busy.saturating_mul(100) < state.window_ns {
             // Under 1 % of its life in anything but waiting for somebody else.
             "idle"
         } else {
             "worker"
         };
         state.role = Text::from(role);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::{ThreadState, Wait};
+
+    fn role(reason: &str, on_cpu_ns: i64) -> String {
+        let mut tables = Tables::default();
+        let wait_ns = 1_000 - on_cpu_ns;
+        tables.thread_states.push(ThreadState {
+            artifact_id: 0,
+            thread_id: 0,
+            window_ns: 1_000,
+            on_cpu_ns,
+            runnable_ns: 0,
+            lock_ns: 0,
+            sleep_ns: 0,
+            fsync_ns: 0,
+            disk_ns: 0,
+            other_ns: wait_ns,
+            unknown_ns: 0,
+            switches: 1,
+            role: "".into(),
+        });
+        tables.waits.push(Wait {
+            artifact_id: 0,
+            is_aggregate: false,
+            thread_id: Some(0).into(),
+            start_ns: Some(0).into(),
+            dur_ns: wait_ns,
+            runnable_ns: None.into(),
+            state: Some("S".into()),
+            reason: reason.into(),
+            stack_id: None.into(),
+            waker_thread_id: None.into(),
+            waker_stack_id: None.into(),
+            clipped: false,
+            record_no: 0,
+        });
+        split_states(&mut tables);
+        tables.thread_states[0].role.to_string()
+    }
+
+    // rules.md R31: request threads wait for the peer they asked; idle servers and accept loops do not count.
+    #[test]
+    fn who_asked_a_peer_is_no_idle_server() {
+        assert_eq!(role("network", 5), "worker");
+        assert_eq!([role("accept", 5), role("poll", 5), role("condvar", 5)], ["idle", "idle", "idle"]);
+        assert_eq!([role("accept", 20), role("join", 5)], ["worker", "joiner"]);
     }
 }

@@ -56,6 +56,8 @@ pub struct Comparability {
     pub variant: Option<Text>,
     pub threads: Option<i32>,
     pub work: Option<i64>,
+    /// CPUs of the recorded machine.
+    pub cpus: Option<i64>,
     pub of: BTreeMap<i32, Standing>,
 }
 
@@ -73,6 +75,7 @@ impl Comparability {
             variant: reference.and_then(|row| row.variant.clone()).or_else(|| most(tables, |row| row.variant.clone())),
             threads: reference.and_then(|row| row.threads).or_else(|| most(tables, |row| row.threads)),
             work: reference.and_then(|row| row.work).or_else(|| most(tables, |row| row.work)),
+            cpus: cpus(tables),
             signature,
             of: BTreeMap::new(),
         };
@@ -103,6 +106,12 @@ impl Comparability {
     pub fn standing_of(&self, artifact: i32) -> Standing {
         self.of.get(&artifact).copied().unwrap_or(Standing::Unusable)
     }
+}
+
+/// As the first recording that states a number says.
+fn cpus(tables: &Tables) -> Option<i64> {
+    let stated = tables.host.iter().filter(|row| row.key.as_ref() == "cpus");
+    stated.filter_map(|row| row.value.parse().ok()).find(|cpus| *cpus > 0)
 }
 
 /// Two known values that are not the same.

@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-/// What is known of the run: cpu_seconds, wall_seconds, cpu_share, threads, cpus.
+/// What is known of the run: cpu_seconds, wall_seconds, cpu_share, threads, cpus, threads_per_cpu.
 pub type Facts = BTreeMap<&'static str, f64>;
 
 /// Facts a condition may name.
-pub const FACTS: &[&str] = &["cpu_seconds", "wall_seconds", "cpu_share", "system_share", "threads", "cpus"];
+pub const FACTS: &[&str] = &["cpu_seconds", "wall_seconds", "cpu_share", "system_share", "threads", "cpus", "threads_per_cpu"];
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {

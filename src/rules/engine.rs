@@ -88,12 +88,13 @@ fn standings(tables: &Tables, comparability: &Comparability) -> Result<[(String,
     Ok([("admitted".to_owned(), admitted), ("reference".to_owned(), reference(comparability).map_err(wrong)?)])
 }
 
-/// `reference`: signature, work and threads of the run, one row.
+/// `reference`: signature, work and threads of the run and the CPUs of its machine, one row.
 fn reference(comparability: &Comparability) -> polars::prelude::PolarsResult<DataFrame> {
     let columns = vec![
         Series::new("signature".into(), [comparability.signature.as_deref()]).into(),
         Series::new("work".into(), [comparability.work]).into(),
         Series::new("threads".into(), [comparability.threads]).into(),
+        Series::new("cpus".into(), [comparability.cpus]).into(),
     ];
     DataFrame::new(1, columns)
 }

@@ -60,20 +60,54 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "22_bench_base.sql",
     "23_alloc_sites.sql",
     "24_bench_partners.sql",
+    "50_wait_sums.sql",
+    "51_wait_topics.sql",
+    "52_wait_shares.sql",
+    "53_class_shares.sql",
+    "54_call_names.sql",
+    "55_call_families.sql",
+    "56_call_places.sql",
+    "57_lanes.sql",
+    "58_wakeups.sql",
+    "59_thread_costs.sql",
+    "60_heap_end.sql",
+    "61_mapped_bytes.sql",
+    "70_pressure.sql",
+    "71_cpu_quota.sql",
+    "72_steal.sql",
+    "73_histogram_sums.sql",
+    "74_block_time.sql",
 );
 
 /// One file per hypothesis, in order of id.
 pub const HYPOTHESES: &[(&str, &str)] = embedded!("hypotheses":
     "R01_cpu_hot_function.sql",
     "R13_tax_formatting.sql",
+    "R17_cpu_spin_wait.sql",
     "R18_alloc_churn.sql",
     "R19_alloc_leak.sql",
+    "R20_alloc_fragmentation.sql",
+    "R21_mem_mmap_churn.sql",
     "R22_mem_page_fault_storm.sql",
+    "R23_io_major_faults.sql",
     "R25_io_small_write.sql",
+    "R26_io_small_read.sql",
     "R27_io_fsync_bound.sql",
+    "R28_io_disk_wait.sql",
     "R29_sys_kernel_time.sql",
+    "R30_sys_metadata_storm.sql",
+    "R31_net_wait.sql",
     "R32_lock_contention.sql",
+    "R33_lock_kernel.sql",
     "R34_sched_sleep_bound.sql",
+    "R35_sched_runq_saturation.sql",
+    "R36S_sched_stolen.sql",
+    "R36_sched_throttled.sql",
+    "R37_sched_thread_churn.sql",
+    "R38_sched_handoff.sql",
+    "R39_sched_serial.sql",
+    "R40_start_dynamic_link.sql",
+    "R41_proc_fork_exec_storm.sql",
 );
 
 /// One file per quality check, in order of id.
@@ -184,7 +218,7 @@ pub fn judge(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
         dialect::check(strip_comments(sql).trim()).map_err(|why| Error::Request(format!("views/{file}: {why}")))?;
         engine.view(view_name(file), &format!("views/{file}"), strip_comments(sql).trim().trim_end_matches(';'))?;
     }
-    let facts = facts(&mut engine, tables)?;
+    let facts = facts(&mut engine, &comparability)?;
     tables.quality = quality::judge(tables, &mut engine, &checks()?, &comparability)?;
     let effects = Effects::of(&tables.quality);
     let judged = judge_all(tables, &mut engine, &hypotheses, &comparability, &effects, &facts, options)?;
@@ -243,10 +277,10 @@ pub fn strip_comments(sql: &str) -> String {
 }
 
 /// What is known of the run, for `applies_if` and the impact on the wall clock.
-fn facts(engine: &mut Engine, tables: &Tables) -> Result<Facts> {
+fn facts(engine: &mut Engine, comparability: &Comparability) -> Result<Facts> {
     let frame = engine.query(
         "views/01_bare.sql",
-        "SELECT wall_ns AS wall_ns, user_ns AS user_ns, system_ns AS system_ns, threads AS threads FROM bare",
+        "SELECT b.wall_ns AS wall_ns, b.user_ns AS user_ns, b.system_ns AS system_ns, t.threads AS threads FROM bare AS b CROSS JOIN run_threads AS t",
     )?;
     let first = |name: &str| Ok::<Option<f64>, Error>(engine::integers(&frame, name)?.first().copied().flatten().map(|value| value as f64));
     let (wall, user, system, threads) = (first("wall_ns")?, first("user_ns")?, first("system_ns")?, first("threads")?);
@@ -262,8 +296,9 @@ fn facts(engine: &mut Engine, tables: &Tables) -> Result<Facts> {
     put("cpu_share", cpu.zip(wall).map(|(cpu, wall)| cpu / wall));
     put("system_share", system.zip(cpu).map(|(system, cpu)| system / cpu));
     put("threads", threads);
-    let cpus = tables.host.iter().find(|row| row.key.as_ref() == "cpus").and_then(|row| row.value.parse().ok());
+    let cpus = comparability.cpus.map(|cpus| cpus as f64);
     put("cpus", cpus);
+    put("threads_per_cpu", threads.zip(cpus).map(|(threads, cpus)| threads / cpus));
     Ok(facts)
 }
 

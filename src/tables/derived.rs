@@ -25,7 +25,7 @@ table!("stack_classes", "A stack that carries weight and a symbol class found on
     stack_id: i32, "id", "The stack";
     class: Text, "text", "Symbol class of queries/symbol_classes.json: ALLOC, COPY, FORMAT, WRITE_PATH, FAULT, LOCK_WAIT, FSYNC_WAIT, SLEEP_WAIT, KERNEL, ...";
     is_leaf: bool, "bool", "Whether the leaf itself is of the class (self), else only something above it (inclusive)";
-    class_function_id: i32, "id", "The outermost function of the class on the stack";
+    class_function_id: Option<i32>, "id", "The outermost function of the class on the stack; null where the file alone tells the class of code without a name";
     site_function_id: Option<i32>, "id", "Nearest function above it outside the class, the kernel and the runtime dsos (libc, ld.so, libstdc++, vDSO)";
     caller_certain: bool, "bool", "False where the innermost user frame is in the runtime: with frame pointers (artifacts.unwinding fp or bpf) its true caller may be lost";
 });

@@ -37,7 +37,7 @@ pub use bench::{Benchmark, Counter};
 pub use cell::{Cell, ColumnType, Maybe32, Maybe64, Text, Value};
 pub use derived::{BenchmarkStat, FunctionCost, SeriesTrend, StackClass, StackCost, StackSite};
 pub use heap::{Allocation, HeapPoint, MemoryPoint};
-pub use kernel::{BlockRequest, Interrupt, LockContention};
+pub use kernel::{Accounting, BlockRequest, HistogramBucket, Interrupt, LockContention, LockTotal};
 pub use place::{Dso, Frame, Function, Mapping, Stack};
 pub use result::{Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
 pub use run::{Artifact, Diagnostic, EnvironmentReading, Execution, HostFact};

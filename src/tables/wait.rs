@@ -10,7 +10,7 @@ table!("waits", "One off-CPU interval of a thread with its reason; or one aggreg
     dur_ns: i64, "ns", "Until it was runnable again (wakeup), or until it ran where no wakeup was seen; the sum for an aggregate";
     runnable_ns: Maybe64, "ns", "From wakeup to switch-in (scheduling delay)";
     state: Option<Text>, "text", "Scheduler state at the switch: S, D, R, ...; null where the tool has none";
-    reason: Text, "text", "lock, condvar, join, sleep, fsync, disk, poll, pipe, network, fault, child, preempted, stopped, other or unknown; from the stack";
+    reason: Text, "text", "lock, condvar, join, sleep, fsync, disk, poll, pipe, accept, network, fault, child, preempted, stopped, other or unknown; from the stack";
     stack_id: Maybe32, "id", "Where it waited";
     waker_thread_id: Maybe32, "id", "Who woke it";
     waker_stack_id: Maybe32, "id", "Where the waker was";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Declared, Entry, Manifest, Placed};
-use crate::ingest::{command, offcpu_stacks, strace_summary};
+use crate::ingest::{accounting, command, histogram, locks, offcpu_stacks, strace_summary};
 use crate::tables::{Diagnostic, EnvironmentReading, Execution, Tables, Text};
 
 /// Links artifacts, commands and executions. Call it once after the merge, also where there is no manifest: it signs the
@@ -22,6 +22,9 @@ pub fn apply(tables: &mut Tables, manifests: &[Placed]) {
         }
     }
     offcpu_stacks::adopt_commands(tables);
+    histogram::adopt_commands(tables);
+    locks::adopt_commands(tables);
+    accounting::adopt(tables);
     fill_walls(tables);
     for execution in &mut tables.executions {
         execution.sign();
@@ -96,6 +99,9 @@ fn bare_runs(tables: &mut Tables, manifest: &Manifest, own: Option<usize>) {
         if let Some(share) = run.psi_cpu_share {
             environment(tables, own, "psi_cpu_some", share);
         }
+        for (metric, share) in &run.surroundings {
+            environment(tables, own, metric, *share);
+        }
     }
 }
 
@@ -158,6 +164,9 @@ fn apply_entry(tables: &mut Tables, manifest: &Manifest, entry: &Entry, n: usize
     }
     if let Some(percent) = entry.psi_cpu_avg10 {
         environment(tables, n, "psi_cpu_avg10", percent / 100.0);
+    }
+    for (metric, share) in &entry.surroundings {
+        environment(tables, n, metric, *share);
     }
     if tables.artifacts.get(n).is_some_and(|artifact| artifact.kind.as_ref() == "hyperfine") {
         declare_benchmarks(tables, &entry.declared, n);

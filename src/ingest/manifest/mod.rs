@@ -60,6 +60,7 @@ pub struct BareRun {
     pub system_ns: Option<i64>,
     pub exit_code: Option<i32>,
     pub psi_cpu_share: Option<f64>,
+    pub surroundings: Surroundings,
     /// JSON pointer to the run.
     pub pointer: String,
 }
@@ -77,10 +78,23 @@ pub struct Entry {
     pub declared: Declared,
     pub psi_cpu_avg10: Option<f64>,
     pub psi_cpu_share: Option<f64>,
+    pub surroundings: Surroundings,
     pub sha256: Option<String>,
     /// JSON pointer to the entry.
     pub pointer: String,
 }
+
+/// What else was measured around a run: the key of the manifest, as the metric of the `environment` table, and the share.
+pub type Surroundings = Vec<(&'static str, f64)>;
+
+/// Key in the manifest, metric of the `environment` table: pressure (PSI some) of the disk and of memory, CPU time that
+/// the hypervisor took (/proc/stat), periods in which the cgroup's quota stopped the program (nr_throttled/nr_periods).
+const SURROUNDINGS: [(&str, &str); 4] = [
+    ("psi_io_share", "psi_io_some"),
+    ("psi_memory_share", "psi_memory_some"),
+    ("steal_share", "steal"),
+    ("throttled_share", "throttled_periods"),
+];
 
 /// A manifest and where it lay.
 #[derive(Debug, Clone)]
@@ -197,6 +211,12 @@ impl Reader<'_> {
         self.typed(fields, key, "number", Value::as_f64).filter(|value| value.is_finite())
     }
 
+    fn surroundings(&mut self, fields: &Fields<'_>) -> Surroundings {
+        let share = |value: &Value| value.as_f64().filter(|share| (0.0..=1.0).contains(share));
+        let stated = SURROUNDINGS.iter().filter_map(|(key, metric)| Some((*metric, self.typed(fields, key, "share from 0 to 1", share)?)));
+        stated.collect()
+    }
+
     fn seconds(&mut self, fields: &Fields<'_>, key: &str) -> Option<i64> {
         self.typed(fields, key, "time in seconds", |value| text::ns_from_f64(value.as_f64()?))
     }
@@ -228,6 +248,7 @@ impl Reader<'_> {
                 system_ns: self.seconds(run, "sys_s"),
                 exit_code: self.int32(run, "exit_code").or(exit_code),
                 psi_cpu_share: self.number(run, "psi_cpu_share"),
+                surroundings: self.surroundings(run),
                 pointer: run.pointer.clone(),
             })
             .collect();
@@ -251,6 +272,7 @@ impl Reader<'_> {
                 declared: self.declared(&fields),
                 psi_cpu_avg10: self.number(&fields, "psi_cpu_avg10"),
                 psi_cpu_share: self.number(&fields, "psi_cpu_share"),
+                surroundings: self.surroundings(&fields),
                 sha256: self.text(&fields, "sha256"),
                 pointer: fields.pointer.clone(),
             });

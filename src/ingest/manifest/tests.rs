@@ -5,10 +5,10 @@ use crate::tables::Tables;
 
 /// As testdata/record.sh writes it, shortened.
 const MANIFEST: &str = r#"{"schema": 1, "scenario": "s1", "argv": ["/bin/s1", "unbuffered", "6000000"], "cwd": ".", "work": 6000000, "threads": null, "variant": "unbuffered",
- "bare": {"wall_s": 5.25, "exit_code": 0, "runs": [{"wall_s": 5.25, "user_s": 1.5, "sys_s": 3.5, "psi_cpu_share": 0.125}, {"wall_s": 5.5, "user_s": 1.5, "sys_s": 3.75}]},
+ "bare": {"wall_s": 5.25, "exit_code": 0, "runs": [{"wall_s": 5.25, "user_s": 1.5, "sys_s": 3.5, "psi_cpu_share": 0.125, "steal_share": 0.0625, "throttled_share": 7}, {"wall_s": 5.5, "user_s": 1.5, "sys_s": 3.75}]},
  "host": {"kernel_release": "6.18", "cpus": 2, "nothing": null}, "tools": {"strace": "strace -- version 6.1"},
  "artifacts": [
-  {"path": "strace-c.txt", "command": "strace -f -c -o strace-c.txt /bin/s1 unbuffered 600000", "tool": "strace", "wall_s": 12.5, "work": 600000, "threads": null, "variant": "unbuffered", "psi_cpu_avg10": 1.5, "psi_cpu_share": 0.25, "sha256": "aa"},
+  {"path": "strace-c.txt", "command": "strace -f -c -o strace-c.txt /bin/s1 unbuffered 600000", "tool": "strace", "wall_s": 12.5, "work": 600000, "threads": null, "variant": "unbuffered", "psi_cpu_avg10": 1.5, "psi_cpu_share": 0.25, "psi_io_share": 0.5, "sha256": "aa"},
   {"path": "rss.tsv", "command": "/bin/s1 unbuffered 6000000 >/dev/null & pid=$!; sample $pid > rss.tsv; wait", "tool": "smaps_rollup", "work": 6000000, "variant": "unbuffered"},
   {"path": "gone.txt", "work": "many"}
  ]}"#;
@@ -71,7 +71,10 @@ fn an_entry_reaches_its_artifact_only() {
     assert_eq!((stranger.command.as_deref(), stranger.execution_id), (None, None));
     let found: Vec<_> = tables.diagnostics.iter().map(|row| row.kind.as_ref()).collect();
     assert_eq!(found, ["manifest_field", "manifest_sha256_differs", "manifest_artifact_absent"]);
-    assert_eq!(tables.environment.len(), 3);
+    // throttled_share is no share, so it is left out.
+    let readings: Vec<_> = tables.environment.iter().map(|row| (row.metric.as_ref(), row.value)).collect();
+    let expected = [("psi_cpu_some", 0.125), ("steal", 0.0625), ("psi_cpu_some", 0.25), ("psi_cpu_avg10", 0.015), ("psi_io_some", 0.5)];
+    assert_eq!(readings, expected);
     assert_eq!(
         tables.host.iter().map(|row| (row.key.as_ref(), row.value.as_ref())).collect::<Vec<_>>(),
         [("kernel_release", "6.18"), ("cpus", "2")]
