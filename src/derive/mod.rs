@@ -9,9 +9,11 @@ pub mod canonical;
 pub mod classes;
 mod cost;
 mod effective;
+mod leaves;
 mod nodes;
 pub mod paths;
 pub mod places;
+pub mod scaling;
 pub mod target;
 mod trend;
 mod waits;
@@ -56,7 +58,9 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
     }
     classes::find(tables, &classes, &marks, &nodes);
     drop(nodes);
+    leaves::find(tables);
     trend::fit(tables);
     bench::summarize(tables);
+    scaling::fit(tables);
     Ok(Derived { target, classes, marks })
 }

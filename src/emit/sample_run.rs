@@ -59,6 +59,7 @@ pub fn hypothesis(id: &str, label: &str, counts: [i32; 3]) -> Hypothesis {
         opportunity: None,
         handed_off: false,
         note: None,
+        status: None,
     }
 }
 
@@ -314,6 +315,7 @@ pub fn hostile() -> Run {
             category: "I/O".to_owned(),
             advice: "Buffer the writes.".to_owned(),
             false_positives: "Logs that must be durable.".to_owned(),
+            status: "stable".to_owned(),
             effort: 2,
             slots: vec![SlotDoc {
                 slot: "A".to_owned(),

@@ -35,7 +35,7 @@ use arrow_schema::{ArrowError, Field, Schema};
 
 pub use bench::{Benchmark, Counter};
 pub use cell::{Cell, ColumnType, Maybe32, Maybe64, Text, Value};
-pub use derived::{BenchmarkStat, FunctionCost, SeriesTrend, StackClass, StackCost, StackSite};
+pub use derived::{BenchmarkStat, FunctionCost, LeafPath, LeafSpread, Scaling, SeriesTrend, StackClass, StackCost, StackSite};
 pub use heap::{Allocation, HeapPoint, MemoryPoint};
 pub use kernel::{Accounting, BlockRequest, HistogramBucket, Interrupt, LockContention, LockTotal};
 pub use place::{Dso, Frame, Function, Mapping, Stack};
