@@ -134,8 +134,9 @@ SELECT c.artifact_id AS artifact_id, c.family AS family, r.source AS source, COA
     CASE WHEN t.timed > 0 THEN COALESCE(s.call_ns, 0) ELSE CAST(NULL AS BIGINT) END AS call_ns, r.own_wall_ns AS own_wall_ns, r.wall_anchor AS wall_anchor,
     COALESCE(h.threads, 1) AS threads, d.work_up AS work_up, d.work_down AS work_down, b.wall_ns AS bare_wall_ns, b.cpu_ns AS bare_cpu_ns,
     b.cpu_least_ns AS cpu_least_ns, b.cpu_most_ns AS cpu_most_ns, b.voluntary_switches AS voluntary_switches,
-    CAST(b.artifact_id AS BIGINT) AS bare_artifact_id, 'sum=' || r.table_name || '.calls&name=' || c.names AS calls_anchor,
-    'sum=' || r.table_name || '.errors&name=' || c.names AS errors_anchor,
+    CAST(b.artifact_id AS BIGINT) AS bare_artifact_id,
+    'sum=' || r.table_name || '.calls' || CASE WHEN c.names = '' THEN '' ELSE '&name=' || c.names END AS calls_anchor,
+    CASE WHEN r.table_name = 'syscalls' THEN 'sum=syscalls.errors&name=' || c.names ELSE CAST(NULL AS VARCHAR) END AS errors_anchor,
     CASE WHEN r.table_name = 'syscalls' THEN 'sum=syscalls.total_ns&name=' ELSE 'sum=syscall_events.dur_ns&name=' END || c.names AS time_anchor
 FROM covered AS c
 JOIN recorded AS r ON c.artifact_id = r.artifact_id
