@@ -72,6 +72,7 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "59_thread_costs.sql",
     "60_heap_end.sql",
     "61_mapped_bytes.sql",
+    "62_program_lives.sql",
 );
 
 /// One file per hypothesis, in order of id.
