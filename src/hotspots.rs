@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::derive::classes::{Classes, Marks};
 use crate::derive::places::{Key, Place, Places};
-use crate::tables::{Artifact, Event, Evidence, Hotspot, StackSite, Tables, Text};
+use crate::tables::{Artifact, Event, Evidence, Hotspot, Maybe32, StackSite, Tables, Text};
 use crate::wall::Shares;
 
 /// What stays as it is in a value of an anchor.
@@ -225,16 +225,15 @@ fn wait_rows(tables: &Tables, shares: &Shares) -> Vec<Row> {
         None => true,
     };
     let doubts = Doubts::new(tables, artifact);
-    let mut by_site: FxHashMap<(&str, Option<i32>), Sum> = FxHashMap::default();
-    for wait in tables.waits.iter().filter(|wait| wait.artifact_id == artifact_id && wait.reason.as_ref() != "preempted") {
-        if is_target(wait.thread_id) && wait.reason.as_ref() != "join" {
-            let site = wait.stack_id.and_then(|stack| site_of(tables, stack));
-            let sum = by_site.entry((wait.reason.as_ref(), site)).or_default();
-            add(sum, (wait.dur_ns, 1, doubts.weigh(wait.stack_id, wait.dur_ns)));
-        }
+    let mut by_stack: FxHashMap<(&str, Maybe32), (i64, i64)> = FxHashMap::default();
+    for wait in tables.waits.iter().filter(|wait| wait.artifact_id == artifact_id && is_target(wait.thread_id.get())) {
+        let (dur_ns, n) = by_stack.entry((wait.reason.as_ref(), wait.stack_id)).or_default();
+        (*dur_ns, *n) = (dur_ns.saturating_add(wait.dur_ns), *n + 1);
     }
     let mut sums: Sums<(&str, Option<&Text>)> = Sums::new();
-    for ((reason, site), sum) in by_site {
+    for ((reason, stack), (dur_ns, n)) in by_stack.into_iter().filter(|((reason, _), _)| !["preempted", "join"].contains(reason)) {
+        let site = stack.get().and_then(|stack| site_of(tables, stack));
+        let sum = (dur_ns, n, doubts.weigh(stack.get(), dur_ns));
         let name = site.and_then(|id| tables.functions.get(id as usize)).map(|row| &row.name);
         let (all, first) = sums.entry((reason, name)).or_insert((Sum::default(), site));
         *first = site.min(*first);

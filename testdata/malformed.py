@@ -120,6 +120,27 @@ write("folded-absurd-weights.folded", "sl;main;nanosleep;-;entry_SYSCALL_64;do_n
 write("folded-hostile-names.folded", f"sl;main;{HOSTILE.replace(';', ',')};-;entry_SYSCALL_64;do_nanosleep;schedule 70\n")
 write("offcputime-cut.txt", "    __schedule\n    schedule\n    do_nanosleep\n    entry_SYSCALL_64_after_hwframe\n    clock_nanosleep\n    main\n    -                sl (9832)\n        1976517\n\n    __schedule\n    schedule\n    do_nano")
 
+# ---- what kernel-side tools print ----------------------------------------------------------------------------------
+
+BUCKETS = ("Tracing block device I/O... Hit Ctrl-C to end.\n\ndisk = vda\tflags = Read\n     usecs               : count    distribution\n"
+           "         0 -> 1          : 12       |****|\n         2 -> 3          : 7        |**  |\n")
+write("biolatency-cut.txt", BUCKETS[: BUCKETS.index("7        |")])
+write("biolatency-hostile-disk.txt", BUCKETS.replace("vda", HOSTILE))
+write("bpftrace-absurd-buckets.txt", "@us: \n[2, 4) 99999999999999999999 |@|\n[9, 3) 1 |@|\n[16E, 32E) 1 |@|\n[4, 8) 5 |@|\n")
+CONTENTION = (" contended   total wait     max wait     avg wait         type   caller\n\n"
+              "        81    324.39 ms      8.27 ms      4.00 ms      rwsem:W   __x64_sys_munmap+0x17\n")
+write("perf-lock-absurd-times.txt", CONTENTION + "         1  99999999999.00 s       1 s      1 s     spinlock   a\n        -1       1 us      1 us      1 us     spinlock   b\n")
+write("perf-lock-hostile-names.txt", CONTENTION.replace("__x64_sys_munmap", HOSTILE))
+write("klockstat-cut.txt", "                               Caller  Avg Wait    Count   Max Wait   Total Wait\n"
+      "                     pipe_read+0x3f    420 ns   334120    17.0 us     140.6 ms\n                    pipe_write+0x35    471 ns   3341")
+write("futex-absurd-sums.txt", "@futex_wait_ns[1]: 99999999999999999999\n@futex_wait_ns[2]: 7\n")
+write("syscount-absurd-counts.txt", "Tracing syscalls, printing top 10... Ctrl+C to quit.\n[09:39:04]\nSYSCALL             COUNT\nread     99999999999999999999\nwrite                   3\n")
+PRESSURE = "some avg10=0.79 avg60=0.53 avg300=0.64 total=380164998\n"
+write("pressure-absurd-total.txt", "==> /proc/pressure/cpu <==\n" + PRESSURE + PRESSURE.replace("380164998", "99999999999999999999"))
+write("pressure-of-what.txt", "usage_usec 17\n" + PRESSURE)
+write("vmstat-cut.txt", " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
+      " 3  0      0 208508  23920 281804    0    0  1447  1965 1128 2643 49 12 37  1  1\n 3  0      0 208508  239")
+
 # ---- compressed and foreign ---------------------------------------------------------------------------------------
 
 write("gzip-garbage.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03" + bytes(range(64, 200)))

@@ -150,9 +150,11 @@ truth() { # CASE
             -F period,sample,dso,sym --sort dso,sym -t '|' 2>/dev/null | grep -v '^#' | grep . | c++filt > self.txt
         seen "$1" perf script -i $data --no-inline --no-demangle --ns -F comm,pid,tid,time,period,ip,sym,symoff,dso 2>/dev/null |
             c++filt > script.txt
-        perf script -i $data -F ip,dso 2>/dev/null > raw.txt
+        perf script -i $data --no-inline -F ip,dso 2>/dev/null > raw.txt
     }
-    python3 "$src/addresses.py" raw.txt "$program" "$program" > addresses.txt
+    case $1 in *-dwarf) unwound=unwound ;; *) unwound="" ;; esac
+    # shellcheck disable=SC2086 # nothing, or one word
+    python3 "$src/addresses.py" raw.txt "$program" "$program" $unwound > addresses.txt
     # addr2line of binutils 2.40 loses the innermost function where its code is in several pieces (clang), and names it
     # after the symbol where it has no linkage name (C++): there LLVM's is asked.
     case $1 in

@@ -86,6 +86,25 @@ SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id
     CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'yield'
+-- alternate: syscount
+-- mechanism: M8
+-- probe: tp_syscall
+-- metric: yields_per_second unit=1/s reject=100 support=10000 saturate=1000000 scale=log10 interval=complete min_n=0 basis=count source=house:"rules.md R17 B; a yield costs about 1 us, so 10 000 are 1 % of a core, and the loop around it burns the rest"
+-- normalizer: how long the tool watched (a table of the busiest calls only says nothing about those that are not in it)
+-- needs: artifacts where kind = 'syscount' AND (syscall_filter IS NULL OR syscall_filter = 'the most frequent only')
+-- needs: syscalls
+-- evidence: {part} sched_yield calls, {value} per second
+-- record: syscount -p $(pgrep -n PROGRAM) -T 400 -d 5 > syscount.txt while {argv} runs
+WITH yields AS (
+    SELECT artifact_id AS artifact_id, CAST(SUM(calls) AS BIGINT) AS calls FROM syscalls WHERE name = 'sched_yield' GROUP BY artifact_id
+)
+SELECT a.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'yields_per_second' AS metric, COALESCE(y.calls, 0) AS part,
+    CASE WHEN y.calls IS NULL AND a.syscall_filter IS NOT NULL THEN CAST(NULL AS BIGINT) ELSE COALESCE(a.window_ns, a.wall_ns) END AS whole,
+    COALESCE(y.calls, 0) AS n, 'sum=syscalls.calls&name=sched_yield' AS part_anchor,
+    CASE WHEN a.window_ns IS NULL THEN 'sum=artifacts.wall_ns' ELSE 'sum=artifacts.window_ns' END AS whole_anchor
+FROM artifacts AS a
+LEFT JOIN yields AS y ON a.artifact_id = y.artifact_id
+WHERE a.kind = 'syscount'
 --
 -- slot: C
 -- alternate: yielding switches

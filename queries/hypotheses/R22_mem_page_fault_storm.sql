@@ -94,3 +94,19 @@ SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
     '@system_ns' AS part_anchor, '@user_ns+system_ns' AS whole_anchor
 FROM executions AS e
 WHERE e.user_ns IS NOT NULL AND e.system_ns IS NOT NULL
+-- alternate: histogram of page faults
+-- mechanism: M8
+-- probe: tp_exceptions
+-- metric: faults_per_second unit=1/s reject=1000 support=50000 saturate=250000 scale=log10 interval=complete min_n=0 basis=count source=measured:"a 4 KiB fault costs 1.9 us: 50 000/s are about 10 % of a core; rules.md R22"
+-- normalizer: how long the tool watched
+-- needs: histograms where metric LIKE 'page_fault%'
+-- evidence: {part} page faults of user code, {value} per second
+-- record: bpftrace -e 'tracepoint:exceptions:page_fault_user /comm == "PROGRAM"/ { @page_fault_address = hist(args->address); } interval:s:5 { exit(); }' while {argv} runs
+WITH counted AS (
+    SELECT artifact_id AS artifact_id, CAST(SUM(count) AS BIGINT) AS n FROM histograms WHERE metric LIKE 'page_fault%' GROUP BY artifact_id
+)
+SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'faults_per_second' AS metric, c.n AS part,
+    COALESCE(a.window_ns, a.wall_ns) AS whole, c.n AS n, 'sum=histograms.count' AS part_anchor,
+    CASE WHEN a.window_ns IS NULL THEN 'sum=artifacts.wall_ns' ELSE 'sum=artifacts.window_ns' END AS whole_anchor
+FROM counted AS c
+JOIN artifacts AS a ON c.artifact_id = a.artifact_id

@@ -151,6 +151,32 @@ FROM sites AS s
 JOIN reasons AS w ON s.artifact_id = w.artifact_id
 --
 -- slot: C
+-- alternate: flushes and synchronous writes of the block layer
+-- mechanism: M8
+-- probe: bpf_map
+-- metric: sync_busy_share unit=share reject=0.05 support=0.25 saturate=0.75 scale=linear interval=given min_n=0 basis=time source=house:"rules.md R27 C as amended: the block layer first; the bounds are those of A and B"
+-- normalizer: how long the tool watched (a histogram says between which bounds the time lies)
+-- needs: block_time where kind = 'sync'
+-- evidence: flushes and synchronous writes of the busiest disk took at least {part_s} s of {whole_s} s ({n} requests)
+-- record: biolatency -D -F 5 1 > biolatency.txt while {argv} runs
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'sync_busy_share' AS metric, least_ns AS part, window_ns AS whole,
+    n AS n, CAST(least_ns AS DOUBLE) / CAST(window_ns AS DOUBLE) AS lo, CAST(most_ns AS DOUBLE) / CAST(window_ns AS DOUBLE) AS hi,
+    anchor AS part_anchor, window_anchor AS whole_anchor
+FROM block_time
+WHERE kind = 'sync'
+-- alternate: requests of the block layer
+-- mechanism: M8
+-- probe: bpf_map
+-- metric: request_busy_share unit=share reject=0.05 support=0.25 saturate=0.75 scale=linear interval=given min_n=0 basis=time source=house:"rules.md R27 C as amended; the tool did not tell requests apart, so reads count, too"
+-- normalizer: how long the tool watched (a histogram says between which bounds the time lies)
+-- needs: block_time where kind = 'all'
+-- evidence: requests to the busiest disk took at least {part_s} s of {whole_s} s ({n} requests)
+-- record: biolatency -D -F 5 1 > biolatency.txt while {argv} runs
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'request_busy_share' AS metric, least_ns AS part, window_ns AS whole,
+    n AS n, CAST(least_ns AS DOUBLE) / CAST(window_ns AS DOUBLE) AS lo, CAST(most_ns AS DOUBLE) / CAST(window_ns AS DOUBLE) AS hi,
+    anchor AS part_anchor, window_anchor AS whole_anchor
+FROM block_time
+WHERE kind = 'all'
 -- alternate: idle CPU
 -- mechanism: M9
 -- probe: cputime

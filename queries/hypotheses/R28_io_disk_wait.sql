@@ -118,6 +118,56 @@ SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
 FROM covered AS c
 JOIN artifacts AS a ON c.artifact_id = a.artifact_id
 LEFT JOIN served AS s ON c.artifact_id = s.artifact_id
+-- alternate: histogram of the block layer
+-- mechanism: M8
+-- probe: bpf_map
+-- metric: request_busy_share unit=share reject=0.01 support=0.10 saturate=0.80 scale=linear interval=given min_n=0 basis=time source=house:"rules.md R28 C"
+-- normalizer: how long the tool watched (a histogram says between which bounds the time lies)
+-- needs: block_time where kind = 'all'
+-- evidence: requests to the busiest disk took at least {part_s} s of {whole_s} s ({n} requests)
+-- record: biolatency -D -F 5 1 > biolatency.txt while {argv} runs
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'request_busy_share' AS metric, least_ns AS part, window_ns AS whole,
+    n AS n, CAST(least_ns AS DOUBLE) / CAST(window_ns AS DOUBLE) AS lo, CAST(most_ns AS DOUBLE) / CAST(window_ns AS DOUBLE) AS hi,
+    anchor AS part_anchor, window_anchor AS whole_anchor
+FROM block_time
+WHERE kind = 'all'
+-- alternate: busy disk
+-- mechanism: M8
+-- probe: procfs
+-- metric: request_busy_share unit=share reject=0.01 support=0.10 saturate=0.80 scale=linear interval=accounting min_n=2 basis=time source=house:"rules.md R28 C; %util of iostat is the time with a request in service"
+-- normalizer: the intervals of the tool
+-- needs: accounting where key = 'busy' AND moment = 'interval'
+-- evidence: over {n} intervals the busiest disk had a request in service {percent} of the time
+-- record: iostat -x 1 > iostat.txt while {argv} runs
+WITH disks AS (
+    SELECT artifact_id AS artifact_id, scope AS scope, CAST(SUM(value) AS BIGINT) AS busy, CAST(COUNT(line_no) AS BIGINT) AS n FROM accounting
+    WHERE key = 'busy' AND moment = 'interval'
+    GROUP BY artifact_id, scope
+),
+most AS (
+    SELECT artifact_id AS artifact_id, MAX(busy) AS busy FROM disks GROUP BY artifact_id
+),
+busiest AS (
+    SELECT d.artifact_id AS artifact_id, MIN(d.scope) AS scope, MAX(d.busy) AS busy, MAX(d.n) AS n
+    FROM disks AS d
+    JOIN most AS m ON d.artifact_id = m.artifact_id AND d.busy = m.busy
+    GROUP BY d.artifact_id
+)
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'request_busy_share' AS metric, busy AS part,
+    n * 1000000 AS whole, n AS n, 'rows=accounting.value&key=busy&moment=interval&scope=' || scope AS part_anchor
+FROM busiest
+-- alternate: pressure of the disk between snapshots
+-- mechanism: M8
+-- probe: psi_cgroup
+-- metric: pressure_share unit=share reject=0.01 support=0.10 saturate=0.80 scale=linear interval=accounting min_n=0 basis=time source=house:"rules.md R28 C"
+-- normalizer: the time between the snapshots
+-- needs: pressure where key = 'psi_io_some'
+-- evidence: for {part_s} s of {whole_s} s some task waited for the disk
+-- record: tail -n +1 /proc/uptime /proc/pressure/io > before.txt; {argv}; tail -n +1 /proc/uptime /proc/pressure/io > after.txt
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric, waited_ns AS part,
+    window_ns AS whole, CAST(2 AS BIGINT) AS n, anchor AS part_anchor, window_anchor AS whole_anchor
+FROM pressure
+WHERE key = 'psi_io_some'
 -- alternate: pressure of the disk
 -- mechanism: M8
 -- probe: psi_cgroup
@@ -134,3 +184,24 @@ WITH means AS (
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric,
     CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
 FROM means AS m
+-- alternate: pressure of the disk at the end
+-- mechanism: M8
+-- probe: psi_cgroup
+-- metric: pressure_share unit=share reject=0.01 support=0.10 saturate=0.80 scale=linear interval=accounting min_n=0 basis=time source=house:"rules.md R28 C"
+-- normalizer: the last 10 s of a run of at least 10 s
+-- needs: accounting where key = 'psi_io_some_avg10' AND moment = 'average'
+-- evidence: in the 10 s before the snapshot some task waited for the disk {percent} of the time
+-- record: {argv}; tail -n +1 /proc/pressure/io > after.txt
+WITH chosen AS (
+    SELECT artifact_id AS artifact_id, MAX(scope) AS scope FROM accounting WHERE key = 'psi_io_some_avg10' AND moment = 'average' GROUP BY artifact_id
+),
+averages AS (
+    SELECT artifact_id AS artifact_id, scope AS scope, value AS value, line_no AS line_no FROM accounting
+    WHERE key = 'psi_io_some_avg10' AND moment = 'average'
+)
+SELECT v.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric, v.value AS part,
+    CASE WHEN b.wall_ns >= 10000000000 THEN CAST(1000000 AS BIGINT) ELSE CAST(NULL AS BIGINT) END AS whole, CAST(1 AS BIGINT) AS n,
+    'L=' || CAST(v.line_no AS VARCHAR) AS part_anchor
+FROM averages AS v
+JOIN chosen AS c ON v.artifact_id = c.artifact_id AND v.scope = c.scope
+CROSS JOIN bare AS b

@@ -154,6 +154,40 @@ FROM sites AS s
 JOIN placed AS p ON s.artifact_id = p.artifact_id
 --
 -- slot: C
+-- alternate: waits by lock
+-- mechanism: M6
+-- probe: tp_syscall
+-- metric: top_lock_share unit=share reject=0.10 support=0.50 saturate=0.90 scale=linear interval=complete min_n=10 basis=time source=house:"rules.md R32 C"
+-- metric: waited_share unit=share reject=0.01 support=0.05 saturate=0.50 scale=linear interval=complete min_n=0 basis=time source=house:"a lock that hardly anybody waits for is none to repair, however much of the waiting is at it"
+-- normalizer: all waits of the table; how long the tool watched, per thread
+-- needs: locks where kind = 'futex' AND wait_ns IS NOT NULL
+-- evidence: {top_lock_share.percent} of the time in futex is spent at one lock; {waited_share.percent} of the time of all threads at any
+-- record: bpftrace -e 'tracepoint:syscalls:sys_enter_futex /comm == "PROGRAM" && (args->op & 127) == 0/ { @at[tid] = nsecs; @lock[tid] = args->uaddr; } tracepoint:syscalls:sys_exit_futex /@at[tid]/ { @futex_wait_ns[@lock[tid]] = sum(nsecs - @at[tid]); @futex_waits[@lock[tid]] = count(); delete(@at[tid]); delete(@lock[tid]); } interval:s:5 { clear(@at); clear(@lock); exit(); }' > futex.txt while {argv} runs
+WITH futexes AS (
+    SELECT artifact_id AS artifact_id, wait_ns AS wait_ns, contended AS contended, line_no AS line_no FROM locks
+    WHERE kind = 'futex' AND wait_ns IS NOT NULL
+),
+summed AS (
+    SELECT artifact_id AS artifact_id, CAST(SUM(wait_ns) AS BIGINT) AS wait_ns, MAX(wait_ns) AS top_ns, CAST(SUM(COALESCE(contended, 1)) AS BIGINT) AS n
+    FROM futexes
+    GROUP BY artifact_id
+),
+waits_of AS (
+    SELECT s.artifact_id AS artifact_id, s.wait_ns AS wait_ns, s.top_ns AS top_ns, s.n AS n, MIN(f.line_no) AS line_no
+    FROM summed AS s
+    JOIN futexes AS f ON s.artifact_id = f.artifact_id AND s.top_ns = f.wait_ns
+    GROUP BY s.artifact_id, s.wait_ns, s.top_ns, s.n
+)
+SELECT w.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'top_lock_share' AS metric, w.top_ns AS part, w.wait_ns AS whole,
+    w.n AS n, CAST(1 AS BIGINT) AS scale_down, 'L=' || CAST(w.line_no AS VARCHAR) AS part_anchor, 'sum=locks.wait_ns&kind=futex' AS whole_anchor
+FROM waits_of AS w
+UNION ALL
+SELECT w.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'waited_share' AS metric, w.wait_ns AS part,
+    COALESCE(a.window_ns, a.wall_ns) AS whole, w.n AS n, COALESCE(r.threads, 1) AS scale_down, 'sum=locks.wait_ns&kind=futex' AS part_anchor,
+    CASE WHEN a.window_ns IS NULL THEN 'sum=artifacts.wall_ns' ELSE 'sum=artifacts.window_ns' END AS whole_anchor
+FROM waits_of AS w
+JOIN artifacts AS a ON w.artifact_id = a.artifact_id
+CROSS JOIN run_threads AS r
 -- alternate: scaling series
 -- mechanism: M9
 -- probe: clock

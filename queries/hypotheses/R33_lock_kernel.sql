@@ -57,6 +57,64 @@ SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id
     w.dur_ns AS whole, w.n AS n, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS whole_anchor
 FROM by_site AS s
 JOIN waited AS w ON s.artifact_id = w.artifact_id
+-- alternate: perf lock contention
+-- mechanism: M6
+-- probe: lock_tp
+-- metric: lock_wait_share unit=share reject=0.01 support=0.10 saturate=0.50 scale=linear interval=given min_n=0 basis=time source=house:"measured: mmap_lock held up 4 threads for 95 ms; rules.md R33 A. The bounds are the sum without and with the longest wait: one outlier under a preempted holder is no pattern"
+-- normalizer: how long the tool watched (else the bare run), per thread
+-- needs: artifacts where kind = 'perf-lock' AND status <> 'truncated'
+-- evidence: {n} waits for locks of the kernel took {part_s} s, {percent} of the time of all threads
+-- record: perf lock record -o lock.data -- {argv}; perf lock contention -i lock.data 2> lock.txt
+WITH waited AS (
+    SELECT artifact_id AS artifact_id, CAST(SUM(COALESCE(contended, acquired)) AS BIGINT) AS n, CAST(SUM(wait_ns) AS BIGINT) AS wait_ns, MAX(wait_max_ns) AS longest_ns
+    FROM locks
+    WHERE is_kernel AND wait_ns IS NOT NULL
+    GROUP BY artifact_id
+),
+timed AS (
+    SELECT a.artifact_id AS artifact_id, COALESCE(w.n, 0) AS n, COALESCE(w.wait_ns, 0) AS wait_ns, COALESCE(w.longest_ns, 0) AS longest_ns,
+        COALESCE(a.window_ns, a.wall_ns, b.wall_ns) AS window_ns, COALESCE(r.threads, 1) AS threads, b.artifact_id AS bare_artifact_id,
+        CASE WHEN a.window_ns IS NOT NULL THEN 'sum=artifacts.window_ns' WHEN a.wall_ns IS NOT NULL THEN 'sum=artifacts.wall_ns' ELSE '@wall_ns' END AS anchor,
+        CASE WHEN a.window_ns IS NULL AND a.wall_ns IS NULL THEN b.artifact_id ELSE a.artifact_id END AS whole_artifact_id
+    FROM artifacts AS a
+    LEFT JOIN waited AS w ON a.artifact_id = w.artifact_id
+    CROSS JOIN run_threads AS r
+    CROSS JOIN bare AS b
+    WHERE a.kind = 'perf-lock'
+)
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'lock_wait_share' AS metric, wait_ns AS part, window_ns AS whole, n AS n,
+    CAST(wait_ns - longest_ns AS DOUBLE) / CAST(window_ns * threads AS DOUBLE) AS lo, CAST(wait_ns AS DOUBLE) / CAST(window_ns * threads AS DOUBLE) AS hi,
+    threads AS scale_down, 'sum=locks.wait_ns' AS part_anchor, anchor AS whole_anchor, CAST(whole_artifact_id AS BIGINT) AS whole_artifact_id
+FROM timed
+-- alternate: klockstat
+-- mechanism: M6
+-- probe: bpf_map
+-- metric: lock_wait_share unit=share reject=0.01 support=0.10 saturate=0.50 scale=linear interval=given min_n=0 basis=time source=house:"measured: mmap_lock held up 4 threads for 95 ms; rules.md R33 A. The bounds are the sum without and with the longest wait: one outlier under a preempted holder is no pattern"
+-- normalizer: how long the tool watched (else the bare run), per thread
+-- needs: artifacts where kind = 'klockstat' AND status <> 'truncated'
+-- evidence: taking mutexes of the kernel {n} times took {part_s} s, {percent} of the time of all threads
+-- record: klockstat -p $(pgrep -n PROGRAM) -d 5 > klockstat.txt while {argv} runs
+WITH waited AS (
+    SELECT artifact_id AS artifact_id, CAST(SUM(acquired) AS BIGINT) AS n, CAST(SUM(wait_ns) AS BIGINT) AS wait_ns, MAX(wait_max_ns) AS longest_ns
+    FROM locks
+    WHERE is_kernel AND wait_ns IS NOT NULL
+    GROUP BY artifact_id
+),
+timed AS (
+    SELECT a.artifact_id AS artifact_id, COALESCE(w.n, 0) AS n, COALESCE(w.wait_ns, 0) AS wait_ns, COALESCE(w.longest_ns, 0) AS longest_ns,
+        COALESCE(a.window_ns, a.wall_ns, b.wall_ns) AS window_ns, COALESCE(r.threads, 1) AS threads, b.artifact_id AS bare_artifact_id,
+        CASE WHEN a.window_ns IS NOT NULL THEN 'sum=artifacts.window_ns' WHEN a.wall_ns IS NOT NULL THEN 'sum=artifacts.wall_ns' ELSE '@wall_ns' END AS anchor,
+        CASE WHEN a.window_ns IS NULL AND a.wall_ns IS NULL THEN b.artifact_id ELSE a.artifact_id END AS whole_artifact_id
+    FROM artifacts AS a
+    LEFT JOIN waited AS w ON a.artifact_id = w.artifact_id
+    CROSS JOIN run_threads AS r
+    CROSS JOIN bare AS b
+    WHERE a.kind = 'klockstat'
+)
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'lock_wait_share' AS metric, wait_ns AS part, window_ns AS whole, n AS n,
+    CAST(wait_ns - longest_ns AS DOUBLE) / CAST(window_ns * threads AS DOUBLE) AS lo, CAST(wait_ns AS DOUBLE) / CAST(window_ns * threads AS DOUBLE) AS hi,
+    threads AS scale_down, 'sum=locks.wait_ns' AS part_anchor, anchor AS whole_anchor, CAST(whole_artifact_id AS BIGINT) AS whole_artifact_id
+FROM timed
 --
 -- slot: B
 -- alternate: off-CPU

@@ -37,6 +37,18 @@ CROSS JOIN lanes AS l
 WHERE o.is_aggregate = 0 AND l.cpus IS NOT NULL
 --
 -- slot: B
+-- alternate: pressure of the CPU between snapshots
+-- mechanism: M8
+-- probe: psi_cgroup
+-- metric: pressure_share unit=share reject=0.02 support=0.20 saturate=0.80 scale=linear interval=accounting min_n=0 basis=time source=house:"rules.md R35 B"
+-- normalizer: the time between the snapshots
+-- needs: pressure where key = 'psi_cpu_some'
+-- evidence: for {part_s} s of {whole_s} s some task waited for a CPU
+-- record: tail -n +1 /proc/uptime /proc/pressure/cpu > before.txt; {argv}; tail -n +1 /proc/uptime /proc/pressure/cpu > after.txt
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric, waited_ns AS part,
+    window_ns AS whole, CAST(2 AS BIGINT) AS n, anchor AS part_anchor, window_anchor AS whole_anchor
+FROM pressure
+WHERE key = 'psi_cpu_some'
 -- alternate: pressure of the CPU
 -- mechanism: M8
 -- probe: psi_cgroup
@@ -54,6 +66,68 @@ WITH means AS (
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric,
     CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
 FROM means AS m
+-- alternate: pressure of the CPU at the end
+-- mechanism: M8
+-- probe: psi_cgroup
+-- metric: pressure_share unit=share reject=0.02 support=0.20 saturate=0.80 scale=linear interval=accounting min_n=0 basis=time source=house:"rules.md R35 B"
+-- normalizer: the last 10 s of a run of at least 10 s
+-- needs: accounting where key = 'psi_cpu_some_avg10' AND moment = 'average'
+-- evidence: in the 10 s before the snapshot some task waited for a CPU {percent} of the time
+-- record: {argv}; tail -n +1 /proc/pressure/cpu > after.txt
+WITH chosen AS (
+    SELECT artifact_id AS artifact_id, MAX(scope) AS scope FROM accounting WHERE key = 'psi_cpu_some_avg10' AND moment = 'average' GROUP BY artifact_id
+),
+averages AS (
+    SELECT artifact_id AS artifact_id, scope AS scope, value AS value, line_no AS line_no FROM accounting
+    WHERE key = 'psi_cpu_some_avg10' AND moment = 'average'
+)
+SELECT v.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric, v.value AS part,
+    CASE WHEN b.wall_ns >= 10000000000 THEN CAST(1000000 AS BIGINT) ELSE CAST(NULL AS BIGINT) END AS whole, CAST(1 AS BIGINT) AS n,
+    'L=' || CAST(v.line_no AS VARCHAR) AS part_anchor
+FROM averages AS v
+JOIN chosen AS c ON v.artifact_id = c.artifact_id AND v.scope = c.scope
+CROSS JOIN bare AS b
+-- alternate: length of the run queue
+-- mechanism: M8
+-- probe: procfs
+-- metric: runnable_per_cpu unit=ratio reject=0.8 support=1.2 saturate=4.0 scale=linear interval=accounting min_n=2 basis=time source=doc:"a run queue longer than the CPUs is saturation (60-second checklist); the margins are house figures"
+-- normalizer: the CPUs of the machine, per interval
+-- needs: accounting where key = 'run_queue' AND moment = 'interval'
+-- evidence: over {n} intervals {value} tasks ran or wanted to per CPU
+-- record: vmstat 1 > vmstat.txt while {argv} runs
+WITH queues AS (
+    SELECT artifact_id AS artifact_id, CAST(SUM(value) AS BIGINT) AS tasks, CAST(COUNT(line_no) AS BIGINT) AS n FROM accounting
+    WHERE key = 'run_queue' AND moment = 'interval'
+    GROUP BY artifact_id
+)
+SELECT q.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'runnable_per_cpu' AS metric, q.tasks AS part,
+    q.n * l.cpus AS whole, q.n AS n, 'rows=accounting.value&key=run_queue&moment=interval' AS part_anchor
+FROM queues AS q
+CROSS JOIN lanes AS l
+-- alternate: waits in the run queue
+-- mechanism: M8
+-- probe: tp_sched
+-- metric: queued_per_cpu unit=ratio reject=0.05 support=0.25 saturate=1.5 scale=linear interval=given min_n=0 basis=time source=house:"5, 20 and 60 % of the time in which threads could run, as in A, if the CPUs are busy all the time; the same switches as A, so it never stands beside A"
+-- normalizer: how long the tool watched, per thread that can run at a time
+-- needs: histogram_sums where metric = 'runq_latency'
+-- evidence: {n} waits in the run queue took at least {part_s} s in {whole_s} s, {value} s per second and CPU
+-- record: runqlat -p $(pgrep -n PROGRAM) 5 1 > runqlat.txt while {argv} runs
+WITH queued AS (
+    SELECT artifact_id AS artifact_id, CAST(SUM(n) AS BIGINT) AS n, CAST(SUM(least_ns) AS BIGINT) AS least_ns, CAST(SUM(most_ns) AS BIGINT) AS most_ns
+    FROM histogram_sums WHERE metric = 'runq_latency'
+    GROUP BY artifact_id
+),
+timed AS (
+    SELECT q.artifact_id AS artifact_id, q.n AS n, q.least_ns AS least_ns, q.most_ns AS most_ns, COALESCE(a.window_ns, a.wall_ns) AS window_ns, l.lanes AS lanes,
+        CASE WHEN a.window_ns IS NULL THEN 'sum=artifacts.wall_ns' ELSE 'sum=artifacts.window_ns' END AS window_anchor
+    FROM queued AS q
+    JOIN artifacts AS a ON q.artifact_id = a.artifact_id
+    CROSS JOIN lanes AS l
+)
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'queued_per_cpu' AS metric, least_ns AS part, window_ns AS whole, n AS n,
+    CAST(least_ns AS DOUBLE) / CAST(window_ns * lanes AS DOUBLE) AS lo, CAST(most_ns AS DOUBLE) / CAST(window_ns * lanes AS DOUBLE) AS hi,
+    lanes AS scale_down, 'sum=histograms.least&metric=runq_latency' AS part_anchor, window_anchor AS whole_anchor
+FROM timed
 --
 -- slot: C
 -- alternate: CPU per thread

@@ -12,6 +12,17 @@
 -- since: 0.2
 --
 -- slot: A
+-- alternate: steal of /proc/stat
+-- mechanism: M8
+-- probe: procfs
+-- metric: steal_share unit=share reject=0.01 support=0.10 saturate=0.40 scale=linear interval=accounting min_n=0 basis=time source=doc:"a common alarm is steal over 10 %; rules.md R36 A"
+-- normalizer: the time of all CPUs in all states
+-- needs: steal
+-- evidence: the hypervisor took {percent} of the CPU time
+-- record: tail -n +1 /proc/stat > before.txt; {argv}; tail -n +1 /proc/stat > after.txt; or mpstat 1 > mpstat.txt while it runs
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'steal_share' AS metric, part AS part, whole AS whole,
+    CAST(1 AS BIGINT) AS n, part_anchor AS part_anchor, whole_anchor AS whole_anchor
+FROM steal
 -- alternate: steal time
 -- mechanism: M8
 -- probe: psi_cgroup

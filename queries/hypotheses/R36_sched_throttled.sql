@@ -12,6 +12,18 @@
 -- since: 0.2
 --
 -- slot: A
+-- alternate: throttled periods of cpu.stat
+-- mechanism: M8
+-- probe: psi_cgroup
+-- metric: throttled_share unit=share reject=0.01 support=0.25 saturate=0.75 scale=linear interval=accounting min_n=0 basis=time source=tool:"kubernetes-mixin alarms at cpuThrottlingPercent 25; rules.md R36 A"
+-- normalizer: the periods of the quota in which the group ran
+-- needs: cpu_quota
+-- evidence: the quota stopped the group in {part} of {whole} periods
+-- record: cat /sys/fs/cgroup/CGROUP/cpu.stat > before.txt; {argv}; cat /sys/fs/cgroup/CGROUP/cpu.stat > after.txt
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'throttled_share' AS metric, throttled AS part, periods AS whole,
+    periods AS n, 'rows=accounting.value&key=nr_throttled&moment=first,last&scope=' || scope AS part_anchor,
+    'rows=accounting.value&key=nr_periods&moment=first,last&scope=' || scope AS whole_anchor
+FROM cpu_quota
 -- alternate: throttled periods
 -- mechanism: M8
 -- probe: psi_cgroup

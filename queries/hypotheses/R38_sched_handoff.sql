@@ -196,3 +196,20 @@ SELECT p.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
     'rows=benchmarks.wall_ns&variant=' || p.base_variant AS whole_anchor
 FROM bench_partners AS p
 WHERE p.variant IN ('batched', 'batch', 'pinned', 'one-thread', 'fused')
+-- alternate: run queue
+-- mechanism: M8
+-- probe: tp_sched
+-- metric: queued_per_second unit=1/s reject=500 support=10000 saturate=200000 scale=log10 interval=complete min_n=0 basis=count source=tool:"JMC warns at 10 000 context switches per second; every handover passes the run queue once, so do yields and preemption; the same switches as A, so it never stands beside A (rules.md R38 C)"
+-- normalizer: how long the tool watched and the CPUs that the threads can use
+-- needs: histogram_sums where metric = 'runq_latency'
+-- evidence: {part} times a thread waited in the run queue, {value} per second and CPU
+-- record: runqlat -p $(pgrep -n PROGRAM) 5 1 > runqlat.txt while {argv} runs
+WITH queued AS (
+    SELECT artifact_id AS artifact_id, CAST(SUM(n) AS BIGINT) AS n FROM histogram_sums WHERE metric = 'runq_latency' GROUP BY artifact_id
+)
+SELECT q.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'queued_per_second' AS metric, q.n AS part,
+    COALESCE(a.window_ns, a.wall_ns) AS whole, q.n AS n, l.lanes AS scale_down, 'sum=histograms.count&metric=runq_latency' AS part_anchor,
+    CASE WHEN a.window_ns IS NULL THEN 'sum=artifacts.wall_ns' ELSE 'sum=artifacts.window_ns' END AS whole_anchor
+FROM queued AS q
+JOIN artifacts AS a ON q.artifact_id = a.artifact_id
+CROSS JOIN lanes AS l

@@ -1,4 +1,4 @@
--- System calls by name, whatever recorded them: a summary (strace -c), a log (strace) or a trace (perf record of the syscall tracepoints).
+-- System calls by name, whatever recorded them: a summary (strace -c), a log (strace), a trace (perf record of the syscall tracepoints) or counts (syscount).
 -- call_ns is wall time or null: the seconds of a summary may be CPU time. table_name: where verify finds the numbers.
 WITH summed AS (
     SELECT artifact_id AS artifact_id, name AS name, CAST(SUM(calls) AS BIGINT) AS calls, CAST(SUM(errors) AS BIGINT) AS errors,
@@ -19,7 +19,7 @@ logged AS (
 )
 SELECT s.artifact_id AS artifact_id, s.name AS name, s.calls AS calls, COALESCE(s.errors, 0) AS errors,
     CASE WHEN s.timed > 0 THEN s.call_ns ELSE CAST(NULL AS BIGINT) END AS call_ns, 'syscalls' AS table_name,
-    CASE WHEN a.tool = 'strace' THEN 'summary' ELSE 'trace' END AS source
+    CASE WHEN a.tool = 'strace' THEN 'summary' WHEN a.kind = 'syscount' THEN 'syscount' ELSE 'trace' END AS source
 FROM summed AS s
 JOIN artifacts AS a ON s.artifact_id = a.artifact_id
 UNION ALL

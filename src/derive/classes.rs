@@ -259,7 +259,7 @@ pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks, nodes: &Nodes
 fn used(tables: &Tables) -> Vec<i32> {
     let mut is_used = vec![false; tables.stacks.len()];
     let stacks = tables.stack_costs.iter().map(|row| Some(row.stack_id));
-    let stacks = stacks.chain(tables.waits.iter().map(|row| row.stack_id));
+    let stacks = stacks.chain(tables.waits.iter().map(|row| row.stack_id.get()));
     let stacks = stacks.chain(tables.syscall_events.iter().map(|row| row.stack_id));
     let stacks = stacks.chain(tables.block_requests.iter().map(|row| row.stack_id));
     let stacks = stacks.chain(tables.lock_contentions.iter().map(|row| row.stack_id));

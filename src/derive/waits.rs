@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::classes::{Classes, Marks};
 use super::paths::path;
-use crate::tables::{Tables, Text, Wait};
+use crate::tables::{Tables, Text};
 
 /// A main thread that spends more than this part of its window in one futex wait is waiting for the others to end
 /// (rules.md R32: "exclude single long waits by main").
@@ -17,27 +17,25 @@ pub fn reasons(tables: &mut Tables, classes: &Classes, marks: &Marks) {
         .iter()
         .map(|rule| (classes.bit(&rule.class), rule.dso.as_deref().map(|dso| dso == "kernel"), Text::from(rule.reason.as_str())))
         .collect();
-    let mut of_stack: BTreeMap<i32, Option<Text>> = BTreeMap::new();
-    for wait in &tables.waits {
-        if let Some(stack) = wait.stack_id {
-            of_stack.entry(stack).or_insert_with(|| {
-                let (mut user, mut kernel) = (0, 0);
-                for frame in path(tables, stack) {
-                    *(if frame.is_kernel { &mut kernel } else { &mut user }) |= marks.of_frame(frame);
-                }
-                let seen = |side: &Option<bool>| side.map_or(user | kernel, |is_kernel| if is_kernel { kernel } else { user });
-                rules.iter().find(|(bit, side, _)| seen(side) & bit != 0).map(|(_, _, reason)| reason.clone())
-            });
+    // Per stack that somebody waited in: whether it was looked at, and what it says.
+    let mut of_stack: Vec<(bool, Option<Text>)> = vec![(false, None); tables.stacks.len()];
+    for stack in tables.waits.iter().filter_map(|wait| wait.stack_id.get()) {
+        let Some(known) = of_stack.get_mut(stack as usize).filter(|(is_known, _)| !is_known) else { continue };
+        let (mut user, mut kernel) = (0, 0);
+        for frame in path(tables, stack) {
+            *(if frame.is_kernel { &mut kernel } else { &mut user }) |= marks.of_frame(frame);
         }
+        let seen = |side: &Option<bool>| side.map_or(user | kernel, |is_kernel| if is_kernel { kernel } else { user });
+        *known = (true, rules.iter().find(|(bit, side, _)| seen(side) & bit != 0).map(|(_, _, reason)| reason.clone()));
     }
     let preempted = Text::from("preempted");
     let other = Text::from("other");
     for wait in tables.waits.iter_mut().filter(|wait| wait.reason.as_ref() == "unknown") {
-        let found = wait.stack_id.and_then(|stack| of_stack.get(&stack)).cloned().flatten();
+        let found = wait.stack_id.get().and_then(|stack| of_stack.get(stack as usize)?.1.clone());
         wait.reason = match (found, wait.state.as_deref()) {
             (Some(reason), _) => reason,
             (None, Some("R" | "R+")) => preempted.clone(),
-            (None, _) if wait.stack_id.is_some() => other.clone(),
+            (None, _) if wait.stack_id.get().is_some() => other.clone(),
             (None, _) => continue,
         };
         if wait.reason == preempted && wait.state.is_none() {
@@ -54,7 +52,7 @@ fn joins(tables: &mut Tables) {
     let threads = &tables.threads;
     let processes = &tables.processes;
     for wait in tables.waits.iter_mut().filter(|wait| !wait.is_aggregate && wait.reason.as_ref() == "lock") {
-        let Some(thread) = wait.thread_id.and_then(|id| threads.get(id as usize)) else { continue };
+        let Some(thread) = wait.thread_id.get().and_then(|id| threads.get(id as usize)) else { continue };
         let is_main = processes.get(thread.process_id as usize).is_some_and(|process| process.pid == thread.tid);
         let window = windows.get(&thread.thread_id).copied().unwrap_or(i64::MAX);
         if is_main && wait.dur_ns.saturating_mul(JOIN_SHARE.1) > window.saturating_mul(JOIN_SHARE.0) {
@@ -65,35 +63,37 @@ fn joins(tables: &mut Tables) {
 
 /// Moves blocked time from `other_ns` to the column of its reason and names the thread's role.
 pub fn split_states(tables: &mut Tables) {
-    let mut by_thread: BTreeMap<i32, Vec<&Wait>> = BTreeMap::new();
-    for wait in tables.waits.iter().filter(|wait| !wait.is_aggregate && wait.reason.as_ref() != "preempted") {
-        if let Some(thread) = wait.thread_id {
-            by_thread.entry(thread).or_default().push(wait);
+    let threads = tables.thread_states.iter().map(|state| state.thread_id + 1).max().unwrap_or(0);
+    let mut row_of: Vec<Option<usize>> = vec![None; usize::try_from(threads).unwrap_or(0)];
+    for (at, state) in tables.thread_states.iter().enumerate() {
+        if let Some(row) = row_of.get_mut(state.thread_id as usize) {
+            *row = Some(at);
         }
     }
-    for state in &mut tables.thread_states {
-        let (mut joined, mut asked) = (0_i64, 0_i64);
-        for wait in by_thread.get(&state.thread_id).into_iter().flatten() {
-            let dur = wait.dur_ns.clamp(0, state.other_ns);
-            let column = match wait.reason.as_ref() {
-                "lock" => &mut state.lock_ns,
-                "sleep" => &mut state.sleep_ns,
-                "fsync" => &mut state.fsync_ns,
-                "disk" | "fault" => &mut state.disk_ns,
-                "join" => {
-                    joined = joined.saturating_add(dur);
-                    continue;
+    let mut sums = vec![(0_i64, 0_i64); tables.thread_states.len()];
+    for wait in tables.waits.iter().filter(|wait| !wait.is_aggregate) {
+        let row = wait.thread_id.get().and_then(|thread| *row_of.get(thread as usize)?);
+        let Some(state) = row.and_then(|at| tables.thread_states.get_mut(at)) else { continue };
+        let dur = wait.dur_ns.clamp(0, state.other_ns);
+        let column = match wait.reason.as_ref() {
+            "lock" => &mut state.lock_ns,
+            "sleep" => &mut state.sleep_ns,
+            "fsync" => &mut state.fsync_ns,
+            "disk" | "fault" => &mut state.disk_ns,
+            // Waiting for a peer that it asked; who waits for anybody to call (accept, poll) may have nothing to do.
+            reason @ ("join" | "network") => {
+                if let Some((joined, asked)) = row.and_then(|at| sums.get_mut(at)) {
+                    let sum = if reason == "join" { joined } else { asked };
+                    *sum = sum.saturating_add(dur);
                 }
-                // Waiting for a peer that it asked; who waits for anybody to call (accept, poll) may have nothing to do.
-                "network" => {
-                    asked = asked.saturating_add(dur);
-                    continue;
-                }
-                _ => continue,
-            };
-            *column = column.saturating_add(dur);
-            state.other_ns -= dur;
-        }
+                continue;
+            }
+            _ => continue,
+        };
+        *column = column.saturating_add(dur);
+        state.other_ns -= dur;
+    }
+    for (state, (joined, asked)) in tables.thread_states.iter_mut().zip(sums) {
         let parts = [state.on_cpu_ns, state.lock_ns, state.sleep_ns, state.fsync_ns, state.disk_ns, asked];
         let busy = parts.into_iter().fold(0_i64, i64::saturating_add);
         let role = if joined.saturating_mul(JOIN_SHARE.1) > state.window_ns.saturating_mul(JOIN_SHARE.0) {
@@ -111,7 +111,7 @@ pub fn split_states(tables: &mut Tables) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::ThreadState;
+    use crate::tables::{ThreadState, Wait};
 
     fn role(reason: &str, on_cpu_ns: i64) -> String {
         let mut tables = Tables::default();
@@ -134,15 +134,15 @@ mod tests {
         tables.waits.push(Wait {
             artifact_id: 0,
             is_aggregate: false,
-            thread_id: Some(0),
-            start_ns: Some(0),
+            thread_id: Some(0).into(),
+            start_ns: Some(0).into(),
             dur_ns: wait_ns,
-            runnable_ns: None,
+            runnable_ns: None.into(),
             state: Some("S".into()),
             reason: reason.into(),
-            stack_id: None,
-            waker_thread_id: None,
-            waker_stack_id: None,
+            stack_id: None.into(),
+            waker_thread_id: None.into(),
+            waker_stack_id: None.into(),
             clipped: false,
             record_no: 0,
         });

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::flame_tree;
 use super::{EmitOptions, OutputFile, View, escape, number};
 use crate::error::{Error, Result};
-use crate::tables::{Artifact, Event};
+use crate::tables::{Artifact, Event, Maybe32, Wait};
 
 /// Weights beyond this are scaled down: inferno adds them up in 64 bits.
 const WHOLE_MAX: i128 = 1 << 52;
@@ -62,23 +62,21 @@ fn cpu(view: &View<'_>) -> Option<Picture> {
 
 /// Waits of one artifact: the one with the most waits that have a stack.
 fn off_cpu(view: &View<'_>) -> Option<Picture> {
-    let waits = || {
-        view.run
-            .tables
-            .waits
-            .iter()
-            .filter(|row| row.stack_id.is_some() && &*row.reason != "preempted" && row.state.as_deref() != Some("R"))
-    };
-    let targets: BTreeMap<i32, bool> = view.run.tables.threads.iter().map(|row| (row.thread_id, row.is_target)).collect();
-    let is_target = |thread: Option<i32>| thread.is_none_or(|id| targets.get(&id).copied().unwrap_or(true));
+    let is_shown = |row: &Wait| row.stack_id.get().is_some() && &*row.reason != "preempted" && row.state.as_deref() != Some("R");
+    let threads = &view.run.tables.threads;
+    let is_target = |thread: Maybe32| thread.get().and_then(|id| threads.get(id as usize)).is_none_or(|row| row.is_target);
     let mut counts: BTreeMap<i32, i64> = BTreeMap::new();
-    for row in waits().filter(|row| is_target(row.thread_id)) {
-        *counts.entry(row.artifact_id).or_default() += 1;
+    for rows in view.run.tables.waits.chunk_by(|a, b| a.artifact_id == b.artifact_id) {
+        let (Some(first), n) = (rows.first(), rows.iter().filter(|row| is_shown(row) && is_target(row.thread_id)).count()) else {
+            continue;
+        };
+        *counts.entry(first.artifact_id).or_default() += n as i64;
     }
+    counts.retain(|_, count| *count > 0);
     let artifact =
         counts.iter().min_by_key(|(id, count)| (unwinding_rank(view.artifact(Some(**id))), Reverse(**count), **id)).map(|(id, _)| *id)?;
-    let rows = waits().filter(|row| row.artifact_id == artifact && is_target(row.thread_id));
-    let weights = rows.filter_map(|row| Some((row.stack_id?, row.dur_ns))).collect();
+    let rows = view.run.tables.waits.iter().filter(|row| row.artifact_id == artifact && is_shown(row) && is_target(row.thread_id));
+    let weights = rows.filter_map(|row| Some((row.stack_id.get()?, row.dur_ns))).collect();
     let source = view.path(Some(artifact)).to_owned();
     Some(Picture { file: "flames/off-cpu.svg", title: "Off-CPU time (waits)".to_owned(), unit: "us", source, weights, divisor: 1000 })
 }

@@ -153,18 +153,53 @@ const TOOLS: &[Tool] = &[
 ];
 
 /// Tools whose words never contain the program's command line (they attach, or take it as one quoted word).
-const ATTACHED: &[&str] = &["offcputime", "offcputime-bpfcc", "bpftrace", "hyperfine", "profile", "profile-bpfcc"];
+const ATTACHED: &[&str] = &[
+    "offcputime",
+    "bpftrace",
+    "hyperfine",
+    "profile",
+    "biolatency",
+    "runqlat",
+    "runqlen",
+    "cpudist",
+    "klockstat",
+    "syscount",
+    "funclatency",
+    "vmstat",
+    "mpstat",
+    "sar",
+    "iostat",
+];
+
+/// What takes snapshots before and after the program, where it is the first word: under a tool it may be the program itself.
+const SNAPSHOTS: &[&str] = &["cat", "tail", "head", "grep", "date"];
+
+/// The name of a tool without what distributions and bpftrace append to it.
+fn plain_name(word: &str) -> &str {
+    let name = base_name(word);
+    name.strip_suffix("-bpfcc").or_else(|| name.strip_suffix(".bt")).or_else(|| name.strip_suffix(".py")).unwrap_or(name)
+}
 
 /// What the command line of a recording says about the program: its own words, or `None` where it only names a process.
 ///
 /// `perf record -g -- prog 1` gives `prog 1`; `prog 1 >/dev/null & pid=$!; offcputime -p $pid` gives `prog 1`.
 pub fn program_words(line: &str) -> Option<Words> {
     let mut words = simple_commands(line).into_iter().next()?;
+    if words.first().is_some_and(|word| SNAPSHOTS.contains(&base_name(word))) {
+        return None;
+    }
     // wrappers nest: `env -i strace -f -c prog`
     for _ in 0..8 {
         let name = base_name(words.first()?).to_owned();
-        if ATTACHED.contains(&name.as_str()) {
+        if ATTACHED.contains(&plain_name(&name)) {
             return None;
+        }
+        if name == "perf" && words.get(1).is_some_and(|word| word == "lock") {
+            if words.get(2).is_none_or(|word| !word.starts_with("rec")) {
+                return None;
+            }
+            // `perf lock record` takes the options of `perf record`
+            words.remove(1);
         }
         let with_subcommand = format!("{name} {}", words.get(1).map_or("", String::as_str));
         let known = |name: &str| TOOLS.iter().find(|tool| tool.name == name);
@@ -204,6 +239,14 @@ fn after_options(tool: &Tool, words: Words) -> Words {
         }
     }
     rest.collect()
+}
+
+/// The first simple command of a line that runs one of these tools: its words from the tool's name on.
+pub fn words_of(line: &str, tools: &[&str]) -> Option<Words> {
+    simple_commands(line).into_iter().find_map(|mut words| {
+        let at = words.iter().position(|word| tools.contains(&plain_name(word)))?;
+        Some(words.split_off(at))
+    })
 }
 
 /// What an strace command line asked for.
@@ -292,7 +335,11 @@ mod tests {
         is("heaptrack -o h ./p 1", "./p 1");
         is("./s6 sleeping 4800 >/dev/null & pid=$!; offcputime -p $pid 3 > offcpu.txt; wait", "./s6 sleeping 4800");
         is("perf record -a --filter \"'a ~ b' || c\" -o s.data -- ./p 2>log", "./p");
-        assert_eq!(program("offcputime -p 17 3"), None);
+        is("perf lock record -o lock.data -- ./p 1; perf lock contention -i lock.data > lock.txt", "./p 1");
+        is("strace -c cat file", "cat file");
+        for attached in ["offcputime -p 17 3", "perf lock contention -i x", "biolatency-bpfcc -D 5 1", "cat /proc/pressure/cpu; ./p 1"] {
+            assert_eq!(program(attached), None, "{attached}");
+        }
         assert_eq!(program(""), None);
     }
 

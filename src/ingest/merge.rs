@@ -60,6 +60,13 @@ fn whole_run(out: &mut Tables, artifact: i32, memory: Vec<MemoryPoint>, counters
     append(&mut out.benchmarks, benchmarks, |r| r.artifact_id = artifact);
 }
 
+/// What kernel-side tools leave as text.
+fn kernel_texts(out: &mut Tables, artifact: i32, histograms: Vec<HistogramBucket>, locks: Vec<LockTotal>, accounting: Vec<Accounting>) {
+    append(&mut out.histograms, histograms, |r| r.artifact_id = artifact);
+    append(&mut out.locks, locks, |r| r.artifact_id = artifact);
+    append(&mut out.accounting, accounting, |r| r.artifact_id = artifact);
+}
+
 /// Rows about the run and its machine.
 fn surroundings(
     out: &mut Tables,
@@ -122,10 +129,10 @@ impl Merger {
         });
         append(&mut out.waits, local.waits, |r| {
             r.artifact_id = artifact;
-            r.thread_id = threads.map(r.thread_id);
-            r.waker_thread_id = threads.map(r.waker_thread_id);
-            r.stack_id = stacks.map(r.stack_id);
-            r.waker_stack_id = stacks.map(r.waker_stack_id);
+            r.thread_id = threads.map32(r.thread_id);
+            r.waker_thread_id = threads.map32(r.waker_thread_id);
+            r.stack_id = stacks.map32(r.stack_id);
+            r.waker_stack_id = stacks.map32(r.waker_stack_id);
         });
         append(&mut out.thread_states, local.thread_states, |r| {
             r.artifact_id = artifact;
@@ -156,6 +163,7 @@ impl Merger {
             r.stack_id = stacks.map(r.stack_id);
         });
         append(&mut out.heap_timeline, local.heap_timeline, |r| r.artifact_id = artifact);
+        kernel_texts(out, artifact, local.histograms, local.locks, local.accounting);
         whole_run(out, artifact, local.memory, local.counters, local.benchmarks);
     }
 

@@ -4,12 +4,15 @@
 //! [`Recorder`], the only door. It is chosen by content, never by file name. It returns `Err` only where nothing of
 //! the file can be used; whatever is smaller is a counted skip (`Recorder::skip`).
 
+mod accounting;
 mod call_shapes;
 mod command;
 mod execution;
 mod files;
 mod heaptrack;
+mod histogram;
 mod hyperfine;
+mod locks;
 pub mod manifest;
 mod memory_series;
 mod merge;
@@ -20,6 +23,8 @@ mod recorder;
 mod stdin;
 mod strace_log;
 mod strace_summary;
+mod syscount;
+mod sysstat;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -88,6 +93,15 @@ pub static FORMATS: &[Format] = &[
     // before the summary: `-C` puts a summary below a log
     strace_log::FORMAT,
     strace_summary::FORMAT,
+    // tables with headings of their own; bpftrace output with stacks in it is left to the off-CPU stacks
+    locks::PERF_LOCK,
+    locks::KLOCKSTAT,
+    histogram::FORMAT,
+    syscount::FORMAT,
+    // single lines tell these two, so after the tables: someone may have put both into one file
+    locks::FUTEX,
+    sysstat::FORMAT,
+    accounting::FORMAT,
     offcpu_stacks::FORMAT,
 ];
 

@@ -2,12 +2,13 @@
 //!
 //! A SELECT names the place without the path: `L=8`, `ptr=/results/0/mean`, `sum=samples.weight&class=ALLOC`;
 //! `@user_ns+system_ns`: these fields of the artifact's execution, one term each;
-//! `rows=benchmarks.wall_ns&threads=4`: one term per repetition, since a median stands nowhere in a file.
+//! `rows=benchmarks.wall_ns&threads=4`: one term per repetition, since a median stands nowhere in a file;
+//! `rows=accounting.value&key=psi_io_some&moment=first,last`: one term per snapshot, since neither does a difference.
 
 use percent_encoding::percent_decode_str;
 
 use crate::hotspots::encode;
-use crate::tables::{Benchmark, Execution, Tables};
+use crate::tables::{Accounting, Benchmark, Execution, Tables};
 
 /// The path of an artifact as it stands in an anchor.
 pub fn encoded_path(tables: &Tables, artifact: i32) -> String {
@@ -39,7 +40,32 @@ pub fn resolve(tables: &Tables, artifact: i32, term: &str, value: i64, spec: &st
             })
             .collect();
     }
-    vec![(term.to_owned(), value, format!("{path}#{spec}"))]
+    if let Some(query) = spec.strip_prefix("rows=accounting.value") {
+        return snapshots(tables, artifact, term, query);
+    }
+    // queries cannot encode what they put into a value
+    vec![(term.to_owned(), value, format!("{path}#{}", spec.replace(' ', "%20")))]
+}
+
+/// One term per number of the kernel's accounting, with the line it stands in.
+fn snapshots(tables: &Tables, artifact: i32, term: &str, query: &str) -> Vec<(String, i64, String)> {
+    let conditions: Vec<(&str, &str)> = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
+    let fits = |row: &Accounting| {
+        conditions.iter().all(|(key, wanted)| {
+            let wanted = percent_decode_str(wanted).decode_utf8_lossy();
+            match *key {
+                "key" => wanted.split(',').any(|key| key == row.key.as_ref()),
+                "scope" => row.scope.as_ref() == wanted,
+                "moment" => wanted.split(',').any(|at| at == row.moment.as_ref()),
+                _ => false,
+            }
+        })
+    };
+    let one = |row: &Accounting| {
+        let path = encoded_path(tables, row.stands_in.unwrap_or(row.artifact_id));
+        (format!("{term} {} {}", row.key, row.moment), row.value, format!("{path}#L={}", row.line_no))
+    };
+    tables.accounting.iter().filter(|row| row.artifact_id == artifact && fits(row)).map(one).collect()
 }
 
 /// The artifact's execution that tells the value; an artifact may tell several (`time -a`, a manifest's bare runs).
@@ -101,6 +127,28 @@ mod tests {
             tables.executions.push(row);
         }
         tables
+    }
+
+    #[test]
+    fn a_difference_stands_in_two_lines() {
+        let mut tables = tables();
+        let row = |key: &str, value, at: &str, line_no| Accounting {
+            artifact_id: 3,
+            scope: "system".into(),
+            key: key.into(),
+            value,
+            unit: "ns".into(),
+            moment: at.into(),
+            stands_in: None,
+            line_no,
+        };
+        tables.accounting = vec![row("a", 10, "first", 2), row("b", 11, "last", 3), row("a", 30, "last", 9)];
+        let terms = resolve(&tables, 3, "part", 20, "rows=accounting.value&key=a&scope=system&moment=first,last");
+        let expected = [("part a first", 10, "a%20b/time.txt#L=2"), ("part a last", 30, "a%20b/time.txt#L=9")];
+        let found: Vec<(&str, i64, &str)> = terms.iter().map(|(name, value, anchor)| (name.as_str(), *value, anchor.as_str())).collect();
+        assert_eq!(found, expected);
+        let terms = resolve(&tables, 3, "part", 7, "sum=histograms.least&key=disk vda&operation=flush,sync write");
+        assert_eq!(terms[0].2, "a%20b/time.txt#sum=histograms.least&key=disk%20vda&operation=flush,sync%20write");
     }
 
     #[test]

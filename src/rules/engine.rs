@@ -18,9 +18,9 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The tables that `texts` (query files) name, `admitted`: who may meet whom, and `reference`: what they are compared
-    /// with. Other tables are not converted: the stacks of a large recording are most of its bytes, and no rule asks for
-    /// them.
+    /// The tables and columns that `texts` (query files) name, `admitted`: who may meet whom, and `reference`: what they
+    /// are compared with. Others are not converted: the stacks of a large recording are most of its bytes, and no rule asks
+    /// for them.
     pub fn over(tables: &Tables, comparability: &Comparability, texts: &[&str]) -> Result<Engine> {
         let words: BTreeSet<String> = texts.iter().flat_map(|text| words(text)).collect();
         let frames = bridge::frames(tables, &|name| words.contains(name)).map_err(|error| Error::Request(format!("tables: {error}")))?;
@@ -75,7 +75,7 @@ impl Engine {
 
 /// Every name in the queries and conditions of a file; text in quotes and comments of no meaning are passed over.
 fn words(text: &str) -> BTreeSet<String> {
-    let lines = text.lines().filter(|line| !line.trim_start().starts_with("--") || line.contains("needs"));
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("--") || line.contains("needs") || line.contains("with"));
     let code: Vec<String> = lines.map(|line| line.split('\'').step_by(2).collect::<Vec<_>>().join(" ")).collect();
     let words = code.iter().flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()

@@ -75,6 +75,11 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "64_heap_end.sql",
     "65_mapped_bytes.sql",
     "66_program_lives.sql",
+    "70_pressure.sql",
+    "71_cpu_quota.sql",
+    "72_steal.sql",
+    "73_histogram_sums.sql",
+    "74_block_time.sql",
 );
 
 /// One file per hypothesis, in order of id.

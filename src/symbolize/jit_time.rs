@@ -36,9 +36,9 @@ pub fn split(tables: &mut Tables, variants: Variants) {
         row.stack_id = Maybe32::from(split.at(row.stack_id.get(), row.ts_ns.get()));
     }
     for row in &mut tables.waits {
-        let end = row.start_ns.map(|start| start.saturating_add(row.dur_ns));
-        row.stack_id = split.at(row.stack_id, row.start_ns);
-        row.waker_stack_id = split.at(row.waker_stack_id, end);
+        let start = row.start_ns.get();
+        row.stack_id = split.at(row.stack_id.get(), start).into();
+        row.waker_stack_id = split.at(row.waker_stack_id.get(), start.map(|start| start.saturating_add(row.dur_ns))).into();
     }
     for row in &mut tables.syscall_events {
         row.stack_id = split.at(row.stack_id, row.start_ns);

@@ -16,7 +16,7 @@ pub fn frame(batch: &RecordBatch) -> PolarsResult<DataFrame> {
     DataFrame::new(batch.num_rows(), columns?)
 }
 
-/// The wanted tables as frames, empty ones too: a query over a table without rows gives no rows instead of an error.
+/// The tables and columns whose names are wanted as frames, empty ones too: a query over a table without rows gives no rows instead of an error.
 pub fn frames(tables: &Tables, is_wanted: &dyn Fn(&str) -> bool) -> PolarsResult<Vec<(&'static str, DataFrame)>> {
     let batches = tables.all_batches(is_wanted).map_err(|error| PolarsError::ComputeError(error.to_string().into()))?;
     batches.iter().map(|(name, batch)| Ok((*name, frame(batch)?))).collect()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, StringViewArray};
 use arrow_schema::DataType;
 
 /// Text that many rows share: cloning costs a reference count.
@@ -24,7 +24,8 @@ impl ColumnType {
             ColumnType::Int32 => DataType::Int32,
             ColumnType::Int64 => DataType::Int64,
             ColumnType::Float64 => DataType::Float64,
-            ColumnType::Utf8 => DataType::Utf8,
+            // Short texts lie in the view itself, and the engine takes views as they are.
+            ColumnType::Utf8 => DataType::Utf8View,
             ColumnType::Bool => DataType::Boolean,
         }
     }
@@ -73,7 +74,7 @@ macro_rules! cell {
             }
             fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
                 let get = $get;
-                Arc::new(values.map(|value| Some(get(value))).collect::<$array>())
+                Arc::new($array::from(values.map(get).collect::<Vec<$ty>>()))
             }
         }
         impl Cell for Option<$ty> {
@@ -125,7 +126,7 @@ impl Cell for Text {
         }
     }
     fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(values))
+        Arc::new(StringViewArray::from_iter_values(values))
     }
 }
 
@@ -136,7 +137,7 @@ impl Cell for Option<Text> {
         optional(value)
     }
     fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
-        Arc::new(values.map(|value| value.as_deref()).collect::<StringArray>())
+        Arc::new(values.map(|value| value.as_deref()).collect::<StringViewArray>())
     }
 }
 

@@ -30,14 +30,14 @@ mod wait;
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Field, Schema};
 
 pub use bench::{Benchmark, Counter};
 pub use cell::{Cell, ColumnType, Maybe32, Maybe64, Text, Value};
 pub use derived::{BenchmarkStat, FunctionCost, SeriesTrend, StackClass, StackCost, StackSite};
 pub use heap::{Allocation, HeapPoint, MemoryPoint};
-pub use kernel::{BlockRequest, Interrupt, LockContention};
+pub use kernel::{Accounting, BlockRequest, HistogramBucket, Interrupt, LockContention, LockTotal};
 pub use place::{Dso, Frame, Function, Mapping, Stack};
 pub use result::{Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
 pub use run::{Artifact, Diagnostic, EnvironmentReading, Execution, HostFact};
@@ -73,7 +73,8 @@ pub trait TableRow: Sized {
     const NAME: &'static str;
     const DOC: &'static str;
     fn columns() -> Vec<Column>;
-    fn arrays(rows: &[Self]) -> Vec<ArrayRef>;
+    /// The arrays of the wanted columns.
+    fn arrays(rows: &[Self], is_wanted: &dyn Fn(&str) -> bool) -> Vec<ArrayRef>;
     /// The row whose cells `get` gives by column name; `None` where one has another type.
     fn from_values(get: &mut dyn FnMut(&'static str) -> Value) -> Option<Self>;
 
@@ -81,15 +82,18 @@ pub trait TableRow: Sized {
         Descriptor { name: Self::NAME, doc: Self::DOC, columns: Self::columns() }
     }
 
-    fn schema() -> Schema {
-        let fields: Vec<Field> =
-            Self::columns().iter().map(|column| Field::new(column.name, column.column_type.arrow(), column.nullable)).collect();
-        Schema::new(fields)
-    }
-
     /// The rows as one Arrow record batch.
     fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError> {
-        RecordBatch::try_new(Arc::new(Self::schema()), Self::arrays(rows))
+        Self::batch_of(rows, &|_| true)
+    }
+
+    /// The wanted columns of the rows as one Arrow record batch.
+    fn batch_of(rows: &[Self], is_wanted: &dyn Fn(&str) -> bool) -> Result<RecordBatch, ArrowError> {
+        let columns = Self::columns();
+        let wanted = columns.iter().filter(|column| is_wanted(column.name));
+        let fields: Vec<Field> = wanted.map(|column| Field::new(column.name, column.column_type.arrow(), column.nullable)).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), Self::arrays(rows, is_wanted), &options)
     }
 }
 
@@ -117,8 +121,12 @@ macro_rules! table {
                 } ),* ]
             }
 
-            fn arrays(rows: &[Self]) -> Vec<arrow_array::ArrayRef> {
-                vec![ $( <$ty as crate::tables::Cell>::array(rows.iter().map(|row| &row.$field)) ),* ]
+            fn arrays(rows: &[Self], is_wanted: &dyn Fn(&str) -> bool) -> Vec<arrow_array::ArrayRef> {
+                let mut out = Vec::new();
+                $( if is_wanted(stringify!($field)) {
+                    out.push(<$ty as crate::tables::Cell>::array(rows.iter().map(|row| &row.$field)));
+                } )*
+                out
             }
 
             fn from_values(get: &mut dyn FnMut(&'static str) -> crate::tables::Value) -> Option<Self> {

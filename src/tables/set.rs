@@ -35,10 +35,10 @@ macro_rules! tables {
                 }
             }
 
-            /// The wanted tables, empty ones too: what the SQL engine registers, so that a query over an absent table gives no rows instead of an error.
+            /// The tables and columns whose names are wanted, empty ones too: what the SQL engine registers, so that a query over an absent table gives no rows instead of an error.
             pub fn all_batches(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
                 let mut out = Vec::new();
-                $( if is_wanted(<$Row as TableRow>::NAME) { out.push((<$Row as TableRow>::NAME, <$Row as TableRow>::batch(&self.$field)?)); } )*
+                $( if is_wanted(<$Row as TableRow>::NAME) { out.push((<$Row as TableRow>::NAME, <$Row as TableRow>::batch_of(&self.$field, is_wanted)?)); } )*
                 Ok(out)
             }
 
@@ -73,6 +73,9 @@ tables! {
     block_requests: BlockRequest,
     lock_contentions: LockContention,
     interrupts: Interrupt,
+    histograms: HistogramBucket,
+    locks: LockTotal,
+    accounting: Accounting,
     allocations: Allocation,
     heap_timeline: HeapPoint,
     memory: MemoryPoint,
@@ -99,8 +102,8 @@ impl Tables {
             row.stack_id = map(row.stack_id.get()).into();
         }
         for row in &mut self.waits {
-            row.stack_id = map(row.stack_id);
-            row.waker_stack_id = map(row.waker_stack_id);
+            row.stack_id = map(row.stack_id.get()).into();
+            row.waker_stack_id = map(row.waker_stack_id.get()).into();
         }
         for row in &mut self.syscall_events {
             row.stack_id = map(row.stack_id);

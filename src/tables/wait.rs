@@ -1,19 +1,19 @@
 //! Time that was not spent on a CPU.
 
-use super::{Text, table};
+use super::{Maybe32, Maybe64, Text, table};
 
 table!("waits", "One off-CPU interval of a thread with its reason; or one aggregated off-CPU stack. Preempted time is runnable, not a wait, and has state R. Sorted by (artifact_id, start_ns, record_no).", Wait {
     artifact_id: i32, "id", "The artifact";
     is_aggregate: bool, "bool", "True for a stack summed by the recording tool: no start, no count";
-    thread_id: Option<i32>, "id", "The thread";
-    start_ns: Option<i64>, "ns", "When it left the CPU";
+    thread_id: Maybe32, "id", "The thread";
+    start_ns: Maybe64, "ns", "When it left the CPU";
     dur_ns: i64, "ns", "Until it was runnable again (wakeup), or until it ran where no wakeup was seen; the sum for an aggregate";
-    runnable_ns: Option<i64>, "ns", "From wakeup to switch-in (scheduling delay)";
+    runnable_ns: Maybe64, "ns", "From wakeup to switch-in (scheduling delay)";
     state: Option<Text>, "text", "Scheduler state at the switch: S, D, R, ...; null where the tool has none";
     reason: Text, "text", "lock, condvar, join, sleep, fsync, disk, poll, pipe, accept, network, fault, child, preempted, stopped, other or unknown; from the stack";
-    stack_id: Option<i32>, "id", "Where it waited";
-    waker_thread_id: Option<i32>, "id", "Who woke it";
-    waker_stack_id: Option<i32>, "id", "Where the waker was";
+    stack_id: Maybe32, "id", "Where it waited";
+    waker_thread_id: Maybe32, "id", "Who woke it";
+    waker_stack_id: Maybe32, "id", "Where the waker was";
     clipped: bool, "bool", "Began before or ended after the recording: dur_ns is a lower bound";
     record_no: i64, "record", "Record of the switch (or the line, for text)";
 });

@@ -183,11 +183,11 @@ fn self_periods(tables: &RunTables, text: &str) -> Result<(), Failed> {
 fn script(text: &str) -> BTreeMap<(i32, i64), Vec<Named>> {
     let mut out: BTreeMap<(i32, i64), Vec<Named>> = BTreeMap::new();
     let mut at = None;
-    let mut is_leaf = true;
+    let (mut is_leaf, mut was_kernel) = (true, false);
     for line in text.lines() {
         if !line.starts_with(char::is_whitespace) {
             at = header(line).or(at);
-            is_leaf = true;
+            (is_leaf, was_kernel) = (true, false);
             out.extend(header(line).map(|key| (key, Vec::new())));
             continue;
         }
@@ -198,9 +198,11 @@ fn script(text: &str) -> BTreeMap<(i32, i64), Vec<Named>> {
             None => (symbol, ""),
         };
         let (name, dso) = named(symbol, dso.trim_end_matches(')'));
-        let name = if offset == "0" && !is_leaf { ANY.to_owned() } else { name };
+        let in_kernel = is_kernel(&(String::new(), dso.clone()));
         // Behind the kernel's part comes an instruction pointer again.
-        is_leaf = is_kernel(&(String::new(), dso.clone()));
+        let is_ip = is_leaf || was_kernel && !in_kernel;
+        let name = if offset == "0" && !is_ip { ANY.to_owned() } else { name };
+        (is_leaf, was_kernel) = (false, in_kernel);
         if address != "0"
             && let Some(frames) = at.and_then(|key| out.get_mut(&key))
         {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Declared, Entry, Manifest, Placed};
-use crate::ingest::{command, offcpu_stacks, strace_summary};
+use crate::ingest::{accounting, command, histogram, locks, offcpu_stacks, strace_summary};
 use crate::tables::{Diagnostic, EnvironmentReading, Execution, Tables, Text};
 
 /// Links artifacts, commands and executions. Call it once after the merge, also where there is no manifest: it signs the
@@ -22,6 +22,9 @@ pub fn apply(tables: &mut Tables, manifests: &[Placed]) {
         }
     }
     offcpu_stacks::adopt_commands(tables);
+    histogram::adopt_commands(tables);
+    locks::adopt_commands(tables);
+    accounting::adopt(tables);
     fill_walls(tables);
     for execution in &mut tables.executions {
         execution.sign();

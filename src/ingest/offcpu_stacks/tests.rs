@@ -35,7 +35,7 @@ const BLOCKS: &str = "    bpf_prog_6896d07dd3e1383c_sched_switch
 /// Stacks root first; kernel frames in brackets.
 fn stacks(recorder: &Recorder) -> Vec<String> {
     let tables = &recorder.tables;
-    let ids = tables.waits.iter().map(|wait| wait.stack_id).chain(tables.samples.iter().map(|sample| sample.stack_id.get()));
+    let ids = tables.waits.iter().map(|wait| wait.stack_id.get()).chain(tables.samples.iter().map(|sample| sample.stack_id.get()));
     ids.map(|mut stack| {
         let mut names = Vec::new();
         while let Some(node) = stack.and_then(|id| tables.stacks.get(id as usize)) {
@@ -56,7 +56,7 @@ fn stacks(recorder: &Recorder) -> Vec<String> {
 
 fn waits(recorder: &Recorder) -> Vec<(i64, Option<&str>, i64)> {
     let name = |thread: Option<i32>| thread.and_then(|id| recorder.tables.threads[id as usize].name.as_deref());
-    recorder.tables.waits.iter().map(|wait| (wait.dur_ns, name(wait.thread_id), wait.record_no)).collect()
+    recorder.tables.waits.iter().map(|wait| (wait.dur_ns, name(wait.thread_id.get()), wait.record_no)).collect()
 }
 
 #[test]

@@ -300,7 +300,7 @@ mod tests {
     fn stacks(recorder: &Recorder) -> Vec<Vec<(String, Option<i64>)>> {
         let tables = &recorder.tables;
         let asked = tables.samples.iter().map(|row| row.stack_id.get());
-        let asked = asked.chain(tables.waits.iter().flat_map(|row| [row.stack_id, row.waker_stack_id]));
+        let asked = asked.chain(tables.waits.iter().flat_map(|row| [row.stack_id.get(), row.waker_stack_id.get()]));
         let whole = |stack: Option<i32>| {
             std::iter::successors(stack, |id| tables.stacks[*id as usize].parent_stack_id.get()).map(|id| {
                 let frame = &tables.frames[tables.stacks[id as usize].frame_id as usize];

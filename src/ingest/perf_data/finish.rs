@@ -16,7 +16,7 @@ use super::order::Walk;
 use super::rates::{self, percent};
 use crate::ingest::Severity;
 use crate::ingest::command::quote;
-use crate::tables::Execution;
+use crate::tables::{Execution, Frame};
 
 /// Events whose losses one message names.
 const LOSSES_TOLD: usize = 4;
@@ -38,6 +38,7 @@ impl Import<'_, '_> {
         self.groups.report(self.recorder);
         rates::report(&self.attrs, &self.events, self.recorder);
         events::report_fallback(command, self.recorder);
+        self.hidden_kernel();
         self.counts.report(self.recorder);
         report_walk(container, walk, self.recorder);
         self.describe_artifact(container, argv, system_wide);
@@ -77,6 +78,17 @@ impl Import<'_, '_> {
         artifact.system_wide = Some(system_wide);
         let window = self.counts.first_time.zip(self.counts.last_time);
         artifact.window_ns = window.map(|(first, last)| last.saturating_sub(first));
+    }
+
+    /// Kernel frames without any map of the kernel.
+    fn hidden_kernel(&mut self) {
+        let is_bare = |frame: &&Frame| frame.is_kernel && frame.dso_id.is_none();
+        let count = self.recorder.tables.frames.iter().filter(is_bare).count() as i64;
+        if count > 0 && self.kernel.image.is_none() {
+            let message = "kernel addresses without a map of the kernel: hidden by kernel.kptr_restrict or left out by --synth";
+            let advice = "set kernel.kptr_restrict=0 (sysctl) and record as root; this file cannot be repaired";
+            self.recorder.skip_many("perf_kernel_hidden", Severity::Info, count, message, advice, "");
+        }
     }
 
     /// The losses the kernel states; an event without any has 0, since the file could say so.

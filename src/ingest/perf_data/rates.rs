@@ -15,6 +15,8 @@ const ABSURD: i64 = 1 << 60;
 const OUTLIER: i64 = 1000;
 /// Gaps between samples that a median needs.
 const GAPS_MIN: u64 = 20;
+const EVENTS_IN_TABLE: usize = 16;
+const CPUS_IN_TABLE: usize = 512;
 
 /// Numbers in 32 steps per doubling: a median that is right within 3 %, in bounded memory.
 #[derive(Debug, Clone, Default)]
@@ -91,15 +93,24 @@ struct Doubt {
 
 fn look(recorder: &Recorder) -> Vec<Seen> {
     let mut seen = vec![Seen::default(); recorder.tables.events.len()];
-    // The last sample of a CPU (of a thread, where the CPU is not recorded): its time and thread.
+    // The last sample of an event on a CPU (of a thread, where the CPU is not recorded): its time and thread. CPUs are few
+    // and small numbers: those of the first events have a table.
+    let mut of_cpu = vec![None::<(i64, Maybe32)>; EVENTS_IN_TABLE * CPUS_IN_TABLE];
     let mut last: FxHashMap<(i32, Maybe32, Maybe32), (i64, Maybe32)> = FxHashMap::default();
     for sample in &recorder.tables.samples {
         let Some(event) = seen.get_mut(sample.event_id as usize) else { continue };
         event.periods.add(sample.weight.max(0) as u64);
         event.largest = event.largest.max(sample.weight);
         let Some(ts) = sample.ts_ns.get() else { continue };
-        let thread = if sample.cpu == Maybe32::NONE { sample.thread_id } else { Maybe32::NONE };
-        let before = last.insert((sample.event_id, sample.cpu, thread), (ts, sample.thread_id));
+        let (event_no, cpu) = (sample.event_id as usize, sample.cpu.get().map_or(usize::MAX, |cpu| cpu as usize));
+        let in_table = event_no < EVENTS_IN_TABLE && cpu < CPUS_IN_TABLE;
+        let before = match of_cpu.get_mut(event_no.wrapping_mul(CPUS_IN_TABLE).wrapping_add(cpu)).filter(|_| in_table) {
+            Some(place) => place.replace((ts, sample.thread_id)),
+            None => {
+                let thread = if sample.cpu == Maybe32::NONE { sample.thread_id } else { Maybe32::NONE };
+                last.insert((sample.event_id, sample.cpu, thread), (ts, sample.thread_id))
+            }
+        };
         // Between two samples of one thread in a row it was most likely on its CPU.
         if let Some((before, _)) = before.filter(|(before, thread)| *before < ts && *thread == sample.thread_id) {
             event.gaps.add(ts.abs_diff(before));

@@ -192,7 +192,10 @@ impl Sched {
         track.sums.switches += 1;
         track.state = match state {
             Some('X' | 'Z') => State::Dead,
-            _ => State::Off(Off { state, stack, record_no, ..Off::since(ts) }),
+            _ => {
+                let off = Off { state, stack, record_no, ..Off::since(ts) };
+                State::Off(Off { row: Some(self.waits.begin(thread, &off)), ..off })
+            }
         };
         self.put(thread, track);
     }
@@ -379,7 +382,7 @@ mod tests {
     type Row = (i64, i64, Option<i64>, bool);
 
     fn waits(recorder: &Recorder) -> Vec<Row> {
-        recorder.tables.waits.iter().map(|wait| (wait.start_ns.unwrap(), wait.dur_ns, wait.runnable_ns, wait.clipped)).collect()
+        recorder.tables.waits.iter().map(|wait| (wait.start_ns.get().unwrap(), wait.dur_ns, wait.runnable_ns.get(), wait.clipped)).collect()
     }
 
     fn states(recorder: &Recorder) -> Vec<[i64; 5]> {

@@ -32,11 +32,13 @@ pub struct Off {
     pub open: bool,
     /// A new thread that has not run yet: no wait.
     pub born: bool,
+    /// Its row, where that was laid out when the thread left.
+    pub row: Option<usize>,
 }
 
 impl Off {
     pub fn since(since: i64) -> Off {
-        Off { since, state: None, stack: None, record_no: 0, wake: None, open: false, born: false }
+        Off { since, state: None, stack: None, record_no: 0, wake: None, open: false, born: false, row: None }
     }
 
     /// It could have gone on: runnable, not waiting.
@@ -46,21 +48,38 @@ impl Off {
 }
 
 /// The waits of a file, and what was missing between them.
-#[derive(Debug, Default)]
+///
+/// A row is laid out when its thread leaves, so that the rows come in order of time, and filled when the thread is back.
+#[derive(Debug)]
 pub struct Waits {
-    rows: Vec<(Off, Row)>,
+    rows: Vec<Wait>,
+    /// Waits since before the recording: they are noticed late and belong to the front.
+    before: Vec<Wait>,
+    preempted: Text,
+    unknown: Text,
+    states: Vec<(char, Text)>,
     unmatched: i64,
     unmatched_first: Option<i64>,
     /// Returns to a CPU that the recording could not show.
     pub without_switch_in: i64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Row {
-    thread: i32,
-    end: i64,
-    runnable_ns: Option<i64>,
-    clipped: bool,
+/// The length of a wait that has not ended.
+const RUNNING: i64 = -1;
+
+impl Default for Waits {
+    fn default() -> Waits {
+        Waits {
+            rows: Vec::new(),
+            before: Vec::new(),
+            preempted: "preempted".into(),
+            unknown: "unknown".into(),
+            states: Vec::new(),
+            unmatched: 0,
+            unmatched_first: None,
+            without_switch_in: 0,
+        }
+    }
 }
 
 impl Waits {
@@ -70,50 +89,81 @@ impl Waits {
         self.unmatched_first.get_or_insert(record_no);
     }
 
-    pub fn push(&mut self, thread: i32, off: Off, end: i64, runnable_ns: Option<i64>, clipped: bool) {
-        if !off.born {
-            self.rows.push((off, Row { thread, end, runnable_ns, clipped }));
+    /// One text per state letter.
+    fn state(&mut self, state: char) -> Text {
+        if let Some((_, text)) = self.states.iter().find(|(known, _)| *known == state) {
+            return text.clone();
+        }
+        let text = Text::from(&*state.encode_utf8(&mut [0; 4]));
+        self.states.push((state, text.clone()));
+        text
+    }
+
+    fn row(&mut self, thread: i32, off: &Off) -> Wait {
+        let reason = if off.is_preempted() { &self.preempted } else { &self.unknown }.clone();
+        let state = off.state.map(|state| self.state(state));
+        Wait {
+            artifact_id: 0,
+            is_aggregate: false,
+            thread_id: Some(thread).into(),
+            start_ns: Some(off.since).into(),
+            dur_ns: RUNNING,
+            runnable_ns: None.into(),
+            state,
+            reason,
+            stack_id: off.stack.into(),
+            waker_thread_id: None.into(),
+            waker_stack_id: None.into(),
+            clipped: false,
+            record_no: off.record_no,
         }
     }
 
-    pub fn finish(self, sight: Sight, recorder: &mut Recorder) {
-        // The rows are wide: their keys are sorted instead.
-        let keys = self.rows.iter().enumerate().map(|(at, (off, row))| (off.since, off.record_no, row.thread, at));
-        let mut order: Vec<(i64, i64, i32, usize)> = keys.collect();
-        order.sort_unstable();
-        recorder.tables.waits.reserve(self.rows.len());
-        let mut states: Vec<(char, Text)> = Vec::new();
-        let [preempted, unknown] = ["preempted", "unknown"].map(|reason| recorder.text(reason));
-        for (off, row) in order.iter().filter_map(|(_, _, _, at)| self.rows.get(*at)) {
-            let state = off.state.map(|state| match states.iter().find(|(known, _)| *known == state) {
-                Some((_, text)) => text.clone(),
-                None => {
-                    let text = recorder.text(state.encode_utf8(&mut [0; 4]));
-                    states.push((state, text.clone()));
-                    text
-                }
-            });
-            let reason = if off.is_preempted() { &preempted } else { &unknown }.clone();
-            recorder.tables.waits.push(Wait {
-                artifact_id: 0,
-                is_aggregate: false,
-                thread_id: Some(row.thread),
-                start_ns: Some(off.since),
-                dur_ns: row.end.saturating_sub(off.since).max(0),
-                runnable_ns: row.runnable_ns,
-                state,
-                reason,
-                stack_id: off.stack,
-                waker_thread_id: off.wake.and_then(|wake| wake.thread),
-                waker_stack_id: off.wake.and_then(|wake| wake.stack),
-                clipped: row.clipped,
-                record_no: off.record_no,
-            });
+    /// The thread leaves its CPU. Gives the row.
+    pub fn begin(&mut self, thread: i32, off: &Off) -> usize {
+        let row = self.row(thread, off);
+        self.rows.push(row);
+        self.rows.len() - 1
+    }
+
+    /// The wait ends.
+    pub fn push(&mut self, thread: i32, off: Off, end: i64, runnable_ns: Option<i64>, clipped: bool) {
+        if off.born {
+            return;
         }
+        if off.row.is_none() {
+            let row = self.row(thread, &off);
+            self.before.push(row);
+        }
+        let row = off.row.map_or(self.before.last_mut(), |at| self.rows.get_mut(at));
+        let Some(row) = row else { return };
+        row.dur_ns = end.saturating_sub(off.since).max(0);
+        row.runnable_ns = runnable_ns.into();
+        row.waker_thread_id = off.wake.and_then(|wake| wake.thread).into();
+        row.waker_stack_id = off.wake.and_then(|wake| wake.stack).into();
+        row.clipped = clipped;
+    }
+
+    /// All rows, by time.
+    fn sorted(&mut self) -> Vec<Wait> {
+        let key = |row: &Wait| (row.start_ns, row.record_no, row.thread_id);
+        let mut rows = std::mem::take(&mut self.rows);
+        // Rows of threads whose number was given to another one never ended.
+        rows.retain(|row| row.dur_ns != RUNNING);
+        self.before.sort_by_key(key);
+        rows.append(&mut self.before);
+        // Two ascending runs, mostly: a stable sort finds them.
+        rows.sort_by_key(key);
+        rows
+    }
+
+    pub fn finish(mut self, sight: Sight, recorder: &mut Recorder) {
+        let mut rows = self.sorted();
+        let waits = rows.len();
+        recorder.tables.waits.append(&mut rows);
         if self.unmatched > 0 {
             let first = self.unmatched_first.map_or(String::new(), |no| format!("record={no}"));
-            let message =
-                format!("switches without their counterpart, of {} waits: events were lost without a LOST record", self.rows.len());
+            let message = format!("switches without their counterpart, of {} waits: events were lost without a LOST record", waits);
             let advice = "these waits are clipped; pin the program to CPU 0 (taskset -c 0), or record it alone with --switch-events";
             recorder.skip_many("sched_unmatched", Severity::Info, self.unmatched, &message, advice, &first);
         }

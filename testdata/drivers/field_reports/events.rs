@@ -162,7 +162,7 @@ fn switches_alone() -> Outcome {
     let recorder = import_bytes(&made.bytes())?;
     same("event", (recorder.tables.events[0].name.as_ref(), samples(&recorder)), ("sched:sched_switch", 3))?;
     let waits: Vec<_> = recorder.tables.waits.iter().map(|wait| (wait.start_ns, wait.dur_ns)).collect();
-    if waits.contains(&(Some(100), 50)) { Ok(Completion::Completed) } else { Err(format!("waits: {waits:?}").into()) }
+    if waits.contains(&(Some(100).into(), 50)) { Ok(Completion::Completed) } else { Err(format!("waits: {waits:?}").into()) }
 }
 
 fn tracepoint_with_payload() -> Outcome {

@@ -15,11 +15,7 @@ pub const ROWS: &[Row] = &[
     row("A053", "kernel addresses stay apart without names", Check(kernel_addresses_stay_apart)),
     row("A054", "another kernel's names are never used", Covered(&["the_kernel_is_named_only_from_its_own_kallsyms"])),
     row("A055", "kernel maps count whatever their protection", Check(kernel_maps_without_protection)),
-    row(
-        "A056",
-        "hidden kernel addresses: which setting, said once",
-        Missing("told of kallsyms only, not of a recording without kernel map"),
-    ),
+    row("A056", "hidden kernel addresses: which setting, said once", Check(hidden_kernel)),
     row("A057", "pseudo names are never looked up as files", Check(pseudo_names)),
     row(
         "A058",
@@ -41,7 +37,7 @@ pub const ROWS: &[Row] = &[
     row("A063", "names change no count", Check(names_change_no_count)),
     row("A064", "source files from DWARF 2 to 5, split or not", Check(source_files)),
     row("A065", "bad debug data costs itself only", Covered(&["broken_files_name_nothing_and_break_nothing"])),
-    row("A066", "a subprogram without a name", Missing("no made unit without a name is tested")),
+    row("A066", "a subprogram without a name", Check(nameless_subprogram)),
     row("A067", "paths below /proc/PID/root", Covered(&["debug_roots_are_asked_by_build_id_and_by_debuglink"])),
     row(
         "A068",
@@ -114,6 +110,65 @@ fn kernel_maps_without_protection() -> Outcome {
     Ok(Completion::Completed)
 }
 
+/// With kernel.kptr_restrict the recorder cannot tell where the kernel is: there is no map of it.
+fn hidden_kernel() -> Outcome {
+    let attr = Attr::cpu_clock();
+    let mut made = program(&attr, &[10]);
+    for time in [20, 30] {
+        made.push(attr.sample(file::KERNEL, Sample { ip: TEXT + time, pid: 10, tid: 10, time, period: 1, ..Sample::default() }));
+    }
+    let recorder = import_bytes(&made.bytes())?;
+    same("told", losses(&recorder), vec![("perf_kernel_hidden", 2)])?;
+    let row = recorder.tables.diagnostics.first().ok_or("no diagnostic")?;
+    same("which setting", row.advice.contains("kernel.kptr_restrict=0"), true)?;
+    same("not where the kernel is known", losses(&kernel_file(5)?), vec![])?;
+    Ok(Completion::Completed)
+}
+
+/// What gcc says, with these arguments; `None` where there is none.
+fn compile(dir: &std::path::Path, arguments: &str) -> Option<String> {
+    let run = std::process::Command::new("gcc").current_dir(dir).args(arguments.split(' ')).output().ok()?;
+    Some(format!("{}{}", if run.status.success() { "" } else { "failed " }, String::from_utf8_lossy(&run.stderr)))
+}
+
+/// One sample in each of the functions of `hot`, which lies in the directory.
+fn sampled_in(dir: &std::path::Path, functions: &[&str]) -> Result<Tables, Failed> {
+    let symbols = String::from_utf8(std::process::Command::new("nm").current_dir(dir).arg("hot").output()?.stdout)?;
+    let attr = Attr::cpu_clock();
+    let mut made = program(&attr, &[]);
+    made.push(attr.map(10, (0x70_0000, 0x10_0000, 0), "/opt/hot", 3));
+    for (time, name) in (10..).zip(functions) {
+        let line = symbols.lines().find(|line| line.ends_with(&format!(" T {name}"))).ok_or("no symbol")?;
+        let at = u64::from_str_radix(line.split(' ').next().unwrap_or_default(), 16)?;
+        let sample = Sample { ip: 0x70_0000 + at + 4, pid: 10, tid: 10, time, period: 1, ..Sample::default() };
+        made.push(attr.sample(file::USER, sample));
+    }
+    let library = Library::open(&Roots { symbol_dirs: vec![dir.to_owned()], ..Roots::default() });
+    named_from(&made.bytes(), &library)
+}
+
+/// The symbol table names it, and the rest of its unit keeps names and lines.
+fn nameless_subprogram() -> Outcome {
+    let dir = tempfile::tempdir()?;
+    std::fs::write(dir.path().join("hot.c"), "int main(int c, char **v) { (void)v; return c; }\nint hot(int x) { return x * 3; }\n")?;
+    let Some(said) = compile(dir.path(), "-O0 -g -dA -S hot.c -o hot.s") else { return Ok(Completion::ignored_with("no gcc")) };
+    same("gcc", said.as_str(), "")?;
+    let text = std::fs::read_to_string(dir.path().join("hot.s"))?;
+    // The name of the function that comes first becomes an attribute of nobody's (0x2f03 lies in the range for users).
+    let (before, after) = text.split_once("(TAG: DW_TAG_subprogram)").ok_or("no subprogram in the abbreviations")?;
+    let nameless = after.replacen(".uleb128 0x3\t# (DW_AT_name)", ".uleb128 0x2f03", 1);
+    same("the name was there", nameless != after, true)?;
+    std::fs::write(dir.path().join("hot.s"), format!("{before}(TAG: DW_TAG_subprogram){nameless}"))?;
+    same("as", compile(dir.path(), "hot.s -o hot").as_deref(), Some(""))?;
+    let tables = sampled_in(dir.path(), &["main", "hot"])?;
+    let mut found: Vec<_> = tables.functions.iter().map(|row| (row.name.to_string(), row.file.is_some())).collect();
+    found.sort();
+    let nameless = found.iter().filter(|(_, has_file)| !has_file).count();
+    same("names", found.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), vec!["hot", "main"])?;
+    same("at most the nameless one has no file", nameless <= 1, true)?;
+    Ok(Completion::Completed)
+}
+
 /// What the compiler was given is what a function's file is, from every form of DWARF.
 fn source_files() -> Outcome {
     let dir = tempfile::tempdir()?;
@@ -121,21 +176,9 @@ fn source_files() -> Outcome {
     std::fs::write(dir.path().join("hot.c"), source)?;
     let forms = ["-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5", "-gdwarf-4 -gsplit-dwarf", "-gdwarf-5 -gsplit-dwarf"];
     for flags in forms {
-        let run = |program: &str, arguments: &str| {
-            std::process::Command::new(program).current_dir(dir.path()).args(arguments.split(' ')).output()
-        };
-        let Ok(built) = run("gcc", &format!("-O0 {flags} hot.c -o hot")) else { return Ok(Completion::ignored_with("no gcc")) };
-        same(flags, (built.status.success(), String::from_utf8_lossy(&built.stderr).as_ref()), (true, ""))?;
-        let symbols = String::from_utf8(run("nm", "hot")?.stdout)?;
-        let line = symbols.lines().find(|line| line.ends_with(" T hot")).ok_or("no symbol")?;
-        let at = u64::from_str_radix(line.split(' ').next().unwrap_or_default(), 16)?;
-        let attr = Attr::cpu_clock();
-        let mut made = program(&attr, &[]);
-        made.push(attr.map(10, (0x70_0000, 0x10_0000, 0), "/opt/hot", 3));
-        let sample = Sample { ip: 0x70_0000 + at + 4, pid: 10, tid: 10, time: 10, period: 1, ..Sample::default() };
-        made.push(attr.sample(file::USER, sample));
-        let library = Library::open(&Roots { symbol_dirs: vec![dir.path().to_owned()], ..Roots::default() });
-        let tables = named_from(&made.bytes(), &library)?;
+        let Some(built) = compile(dir.path(), &format!("-O0 {flags} hot.c -o hot")) else { return Ok(Completion::ignored_with("no gcc")) };
+        same(flags, built.as_str(), "")?;
+        let tables = sampled_in(dir.path(), &["hot"])?;
         let function = tables.functions.iter().find(|function| function.name.as_ref() == "hot").ok_or("no function")?;
         let named = function.file.as_deref().is_some_and(|file| file.ends_with("hot.c"));
         same(&format!("{flags}: {:?}", function.file), named, true)?;
