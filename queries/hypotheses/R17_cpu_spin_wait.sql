@@ -5,7 +5,7 @@
 -- scope: call path
 -- resource: cpu
 -- applies_if: cpu_seconds >= 0.1 and cpu_share >= 0.05
--- explains: R38, R29, R01 class SPIN
+-- explains: R38, R29, R35 all, R01 class SPIN
 -- cost: A.spin_share
 -- effort: 2
 -- advice: Block on a futex or condition variable, park, back off exponentially; shorten the section that is waited for (R32).
@@ -111,7 +111,7 @@ WHERE a.kind = 'syscount'
 -- mechanism: M4
 -- probe: tp_sched
 -- metric: yield_switches_per_second unit=1/s reject=500 support=10000 saturate=500000 scale=log10 interval=complete min_n=0 basis=count source=tool:"JMC warns at 10 000 context switches per second; the reject bound is a house figure (rules.md R17 C)"
--- normalizer: the recorded window and the CPUs that the threads can use
+-- normalizer: the life of the program in the recorded window and the CPUs that its threads can use
 -- needs: off_cpu where is_aggregate = 0
 -- evidence: {part} switches of runnable threads below sched_yield, {value} per second and CPU
 -- record: perf record -a -e sched:sched_switch,sched:sched_wakeup -g -o sched.perf.data -- {argv}
@@ -119,10 +119,9 @@ WITH yields AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(n) AS BIGINT) AS n FROM wait_topics WHERE topic = 'yield' GROUP BY artifact_id
 )
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'yield_switches_per_second' AS metric,
-    COALESCE(y.n, 0) AS part, a.window_ns AS whole, COALESCE(y.n, 0) AS n, l.lanes AS scale_down,
-    'sum=waits.n&reason=preempted&has=SPIN' AS part_anchor, 'sum=artifacts.window_ns' AS whole_anchor
+    COALESCE(y.n, 0) AS part, w.life_ns AS whole, COALESCE(y.n, 0) AS n, l.lanes AS scale_down, CAST(NULL AS VARCHAR) AS whole_anchor
 FROM off_cpu AS o
-JOIN artifacts AS a ON o.artifact_id = a.artifact_id
+JOIN program_lives AS w ON o.artifact_id = w.artifact_id
 LEFT JOIN yields AS y ON o.artifact_id = y.artifact_id
 CROSS JOIN lanes AS l
 WHERE o.is_aggregate = 0

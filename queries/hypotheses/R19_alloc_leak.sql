@@ -128,14 +128,12 @@ FROM net AS n
 -- record: perf record -e raw_syscalls:sys_enter,raw_syscalls:sys_exit -g -o calls.perf.data -- {argv}
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'mapped_share' AS metric,
     CASE WHEN m.net_bytes > 0 THEN m.net_bytes ELSE CAST(0 AS BIGINT) END AS part, b.max_rss_bytes AS whole, m.asked_calls AS n,
-    d.work_up AS scale_up, d.work_down AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor, '@max_rss_bytes' AS whole_anchor,
-    CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
+    d.work_up AS scale_up, d.work_down AS scale_down, '@max_rss_bytes' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
 FROM mapped_bytes AS m
 JOIN admitted AS d ON m.artifact_id = d.artifact_id
 CROSS JOIN bare AS b
 UNION ALL
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'returned_share' AS metric, m.unmap_calls AS part,
     m.asked_calls AS whole, m.asked_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
-    'sum=syscall_events.calls&name=munmap' AS part_anchor, 'sum=syscall_events.calls&name=brk,mmap' AS whole_anchor,
-    CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM mapped_bytes AS m

@@ -49,8 +49,7 @@ heap AS (
 )
 SELECT t.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'retained_ratio' AS metric, t.least AS part,
     h.live_bytes AS whole, s.points AS n, CAST(t.least AS DOUBLE) / CAST(h.live_bytes AS DOUBLE) AS lo,
-    CAST(t.most AS DOUBLE) / CAST(h.live_bytes AS DOUBLE) AS hi, 'sum=memory.rss_bytes&tail=least' AS part_anchor,
-    'sum=heap_timeline.live_bytes&tail=most' AS whole_anchor, CAST(h.heap_id AS BIGINT) AS whole_artifact_id
+    CAST(t.most AS DOUBLE) / CAST(h.live_bytes AS DOUBLE) AS hi, CAST(h.heap_id AS BIGINT) AS whole_artifact_id
 FROM tail AS t
 JOIN lengths AS s ON t.artifact_id = s.artifact_id
 LEFT JOIN heap AS h ON t.artifact_id = h.artifact_id
@@ -60,7 +59,7 @@ SELECT t.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
     CASE WHEN h.live_bytes > 0 THEN CAST(1 AS BIGINT) ELSE CAST(NULL AS BIGINT) END AS whole, s.points AS n,
     CAST(CASE WHEN t.least > h.live_bytes THEN t.least - h.live_bytes ELSE CAST(0 AS BIGINT) END AS DOUBLE) AS lo,
     CAST(CASE WHEN t.most > h.live_bytes THEN t.most - h.live_bytes ELSE CAST(0 AS BIGINT) END AS DOUBLE) AS hi,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM tail AS t
 JOIN lengths AS s ON t.artifact_id = s.artifact_id
 LEFT JOIN heap AS h ON t.artifact_id = h.artifact_id
@@ -78,13 +77,12 @@ WITH points AS (
     SELECT artifact_id AS artifact_id, CAST(COUNT(live_bytes) AS BIGINT) AS n FROM heap_timeline GROUP BY artifact_id
 )
 SELECT h.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'fallen_ratio' AS metric, h.peak_bytes AS part,
-    h.live_bytes AS whole, p.n AS n, 'sum=heap_timeline.live_bytes&most=1' AS part_anchor, 'sum=heap_timeline.live_bytes&tail=most' AS whole_anchor
+    h.live_bytes AS whole, p.n AS n
 FROM heap_end AS h
 JOIN points AS p ON h.artifact_id = p.artifact_id
 UNION ALL
 SELECT h.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'fallen_bytes' AS metric,
-    h.peak_bytes - h.live_bytes AS part, CAST(1 AS BIGINT) AS whole, p.n AS n, CAST(NULL AS VARCHAR) AS part_anchor,
-    CAST(NULL AS VARCHAR) AS whole_anchor
+    h.peak_bytes - h.live_bytes AS part, CAST(1 AS BIGINT) AS whole, p.n AS n
 FROM heap_end AS h
 JOIN points AS p ON h.artifact_id = p.artifact_id
 --

@@ -77,8 +77,7 @@ covered AS (
     SELECT DISTINCT artifact_id AS artifact_id FROM block_requests
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'read_busy_share' AS metric, COALESCE(s.dur_ns, 0) AS part,
-    COALESCE(a.window_ns, a.wall_ns) AS whole, COALESCE(s.n, 0) AS n, 'sum=block_requests.dur_ns&operation=R' AS part_anchor,
-    'sum=artifacts.window_ns' AS whole_anchor
+    COALESCE(a.window_ns, a.wall_ns) AS whole, COALESCE(s.n, 0) AS n, 'sum=artifacts.window_ns' AS whole_anchor
 FROM covered AS c
 JOIN artifacts AS a ON c.artifact_id = a.artifact_id
 LEFT JOIN served AS s ON c.artifact_id = s.artifact_id
@@ -133,8 +132,7 @@ WITH means AS (
     GROUP BY artifact_id
 )
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric,
-    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n,
-    'sum=environment.value&metric=psi_io_some' AS part_anchor
+    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
 FROM means AS m
 -- alternate: pressure of the memory
 -- mechanism: M8
@@ -150,8 +148,7 @@ WITH means AS (
     GROUP BY artifact_id
 )
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric,
-    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n,
-    'sum=environment.value&metric=psi_memory_some' AS part_anchor
+    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
 FROM means AS m
 -- alternate: pressure of the disk at the end
 -- mechanism: M8

@@ -61,14 +61,13 @@ WITH logged AS (
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'file_time_share' AS metric,
     COALESCE(l.call_ns, 0) AS part, c.own_wall_ns AS whole, COALESCE(l.calls, 0) AS n, c.threads AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    c.time_anchor AS part_anchor, c.wall_anchor AS whole_anchor
+    c.wall_anchor AS whole_anchor
 FROM call_families AS c
 LEFT JOIN logged AS l ON c.artifact_id = l.artifact_id
 WHERE c.family = 'file' AND c.source = 'log'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.call_ns AS part,
-    p.all_ns AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor,
-    CAST(NULL AS VARCHAR) AS whole_anchor
+    p.all_ns AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS whole_anchor
 FROM call_places AS p
 WHERE p.family = 'file'
 -- alternate: perf trace
@@ -86,14 +85,13 @@ WITH logged AS (
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'file_time_share' AS metric,
     COALESCE(l.call_ns, 0) AS part, c.own_wall_ns AS whole, COALESCE(l.calls, 0) AS n, c.threads AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    c.time_anchor AS part_anchor, c.wall_anchor AS whole_anchor
+    c.wall_anchor AS whole_anchor
 FROM call_families AS c
 LEFT JOIN logged AS l ON c.artifact_id = l.artifact_id
 WHERE c.family = 'file' AND c.source = 'trace'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.call_ns AS part,
-    p.all_ns AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor,
-    CAST(NULL AS VARCHAR) AS whole_anchor
+    p.all_ns AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS whole_anchor
 FROM call_places AS p
 WHERE p.family = 'file'
 --
@@ -116,8 +114,7 @@ covered AS (
     SELECT DISTINCT artifact_id AS artifact_id FROM block_requests
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'request_busy_share' AS metric,
-    COALESCE(s.dur_ns, 0) AS part, COALESCE(a.window_ns, a.wall_ns) AS whole, COALESCE(s.n, 0) AS n, 'sum=block_requests.dur_ns' AS part_anchor,
-    'sum=artifacts.window_ns' AS whole_anchor
+    COALESCE(s.dur_ns, 0) AS part, COALESCE(a.window_ns, a.wall_ns) AS whole, COALESCE(s.n, 0) AS n, 'sum=artifacts.window_ns' AS whole_anchor
 FROM covered AS c
 JOIN artifacts AS a ON c.artifact_id = a.artifact_id
 LEFT JOIN served AS s ON c.artifact_id = s.artifact_id
@@ -185,8 +182,7 @@ WITH means AS (
     GROUP BY artifact_id
 )
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric,
-    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n,
-    'sum=environment.value&metric=psi_io_some' AS part_anchor
+    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
 FROM means AS m
 -- alternate: pressure of the disk at the end
 -- mechanism: M8

@@ -52,8 +52,9 @@ others AS (
     GROUP BY artifact_id
 ),
 timed AS (
-    SELECT c.artifact_id AS artifact_id, c.calls AS calls, c.threads AS threads, c.time_anchor AS time_anchor, c.wall_anchor AS wall_anchor,
+    SELECT c.artifact_id AS artifact_id, c.calls AS calls, c.threads AS threads, c.wall_anchor AS wall_anchor,
         c.call_ns + COALESCE(k.socket_ns, 0) AS call_ns,
+        CASE WHEN COALESCE(k.socket_ns, 0) = 0 THEN c.time_anchor ELSE CAST(NULL AS VARCHAR) END AS time_anchor,
         CASE WHEN COALESCE(o.accepts, 0) > 0 AND COALESCE(o.connects, 0) = 0 THEN CAST(NULL AS BIGINT) ELSE c.own_wall_ns END AS wall_ns,
         CASE WHEN COALESCE(o.connects, 0) > 0 AND COALESCE(o.read_ns, 0) > COALESCE(k.known_ns, 0) THEN o.read_ns - COALESCE(k.known_ns, 0)
             ELSE CAST(0 AS BIGINT) END AS unknown_ns
@@ -97,8 +98,9 @@ others AS (
     GROUP BY artifact_id
 ),
 timed AS (
-    SELECT c.artifact_id AS artifact_id, c.calls AS calls, c.threads AS threads, c.time_anchor AS time_anchor, c.wall_anchor AS wall_anchor,
+    SELECT c.artifact_id AS artifact_id, c.calls AS calls, c.threads AS threads, c.wall_anchor AS wall_anchor,
         c.call_ns + COALESCE(k.socket_ns, 0) AS call_ns,
+        CASE WHEN COALESCE(k.socket_ns, 0) = 0 THEN c.time_anchor ELSE CAST(NULL AS VARCHAR) END AS time_anchor,
         CASE WHEN COALESCE(o.accepts, 0) > 0 AND COALESCE(o.connects, 0) = 0 THEN CAST(NULL AS BIGINT) ELSE c.own_wall_ns END AS wall_ns,
         CASE WHEN COALESCE(o.connects, 0) > 0 AND COALESCE(o.read_ns, 0) > COALESCE(k.known_ns, 0) THEN o.read_ns - COALESCE(k.known_ns, 0)
             ELSE CAST(0 AS BIGINT) END AS unknown_ns
@@ -142,8 +144,9 @@ others AS (
     GROUP BY artifact_id
 ),
 timed AS (
-    SELECT c.artifact_id AS artifact_id, c.calls AS calls, c.threads AS threads, c.time_anchor AS time_anchor, c.wall_anchor AS wall_anchor,
+    SELECT c.artifact_id AS artifact_id, c.calls AS calls, c.threads AS threads, c.wall_anchor AS wall_anchor,
         c.call_ns + COALESCE(k.socket_ns, 0) AS call_ns,
+        CASE WHEN COALESCE(k.socket_ns, 0) = 0 THEN c.time_anchor ELSE CAST(NULL AS VARCHAR) END AS time_anchor,
         CASE WHEN COALESCE(o.accepts, 0) > 0 AND COALESCE(o.connects, 0) = 0 THEN CAST(NULL AS BIGINT) ELSE c.own_wall_ns END AS wall_ns,
         CASE WHEN COALESCE(o.connects, 0) > 0 AND COALESCE(o.read_ns, 0) > COALESCE(k.known_ns, 0) THEN o.read_ns - COALESCE(k.known_ns, 0)
             ELSE CAST(0 AS BIGINT) END AS unknown_ns

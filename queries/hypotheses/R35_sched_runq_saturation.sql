@@ -18,21 +18,21 @@
 -- probe: tp_sched
 -- metric: runnable_share unit=share reject=0.05 support=0.20 saturate=0.60 scale=linear interval=complete min_n=0 basis=time source=house:"perf sched timehist calls it sch delay; rules.md R35 A"
 -- metric: demand_per_cpu unit=ratio reject=1.0 support=1.2 saturate=4.0 scale=linear interval=complete min_n=0 basis=time source=house:"what the threads of this program alone ask for, running or waiting to; below 1 they would fit, and it is others that take the CPUs (rules.md R35, attribution)"
--- normalizer: the recorded window of all CPUs
+-- normalizer: the life of the program in the recorded window, times the CPUs
 -- needs: off_cpu where is_aggregate = 0
 -- evidence: {runnable_share.percent} of the time in which the workers could run they waited for a CPU; alone they ask for {demand_per_cpu.value} times the CPUs
 -- record: perf record -a -e sched:sched_switch,sched:sched_wakeup -g -o sched.perf.data -- {argv}
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'runnable_share' AS metric, o.runnable_ns AS part,
     o.on_cpu_ns + o.runnable_ns AS whole, CAST(1 AS BIGINT) AS n, CAST(1 AS BIGINT) AS scale_down,
-    'sum=thread_states.runnable_ns&role=worker' AS part_anchor, 'sum=thread_states.on_cpu_ns+runnable_ns&role=worker' AS whole_anchor
+    'sum=thread_states.runnable_ns&role=worker' AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
 FROM off_cpu AS o
 WHERE o.is_aggregate = 0
 UNION ALL
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'demand_per_cpu' AS metric,
-    o.on_cpu_ns + o.runnable_ns AS part, a.window_ns AS whole, CAST(1 AS BIGINT) AS n, l.cpus AS scale_down,
-    'sum=thread_states.on_cpu_ns+runnable_ns&role=worker' AS part_anchor, 'sum=artifacts.window_ns' AS whole_anchor
+    o.on_cpu_ns + o.runnable_ns AS part, w.life_ns AS whole, CAST(1 AS BIGINT) AS n, l.cpus AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor,
+    CAST(NULL AS VARCHAR) AS whole_anchor
 FROM off_cpu AS o
-JOIN artifacts AS a ON o.artifact_id = a.artifact_id
+JOIN program_lives AS w ON o.artifact_id = w.artifact_id
 CROSS JOIN lanes AS l
 WHERE o.is_aggregate = 0 AND l.cpus IS NOT NULL
 --
@@ -64,8 +64,7 @@ WITH means AS (
     GROUP BY artifact_id
 )
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric,
-    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n,
-    'sum=environment.value&metric=psi_cpu_some' AS part_anchor
+    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
 FROM means AS m
 -- alternate: pressure of the CPU at the end
 -- mechanism: M8

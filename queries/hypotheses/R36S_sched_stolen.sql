@@ -38,8 +38,7 @@ WITH means AS (
     GROUP BY artifact_id
 )
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'steal_share' AS metric,
-    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n,
-    'sum=environment.value&metric=steal' AS part_anchor
+    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
 FROM means AS m
 --
 -- slot: B

@@ -39,8 +39,7 @@ WITH means AS (
     GROUP BY artifact_id
 )
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'throttled_share' AS metric,
-    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n,
-    'sum=environment.value&metric=throttled_periods' AS part_anchor
+    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
 FROM means AS m
 --
 -- slot: B
@@ -84,14 +83,14 @@ totals AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(dur_ns) AS BIGINT) AS dur_ns, CAST(SUM(n) AS BIGINT) AS n FROM bins GROUP BY artifact_id
 )
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'stopped_share' AS metric, COALESCE(f.dur_ns, 0) AS part,
-    o.on_cpu_ns + o.runnable_ns AS whole, COALESCE(t.n, 0) AS n, 'sum=thread_states.on_cpu_ns+runnable_ns&role=worker' AS whole_anchor
+    o.on_cpu_ns + o.runnable_ns AS whole, COALESCE(t.n, 0) AS n
 FROM off_cpu AS o
 LEFT JOIN fullest AS f ON o.artifact_id = f.artifact_id
 LEFT JOIN totals AS t ON o.artifact_id = t.artifact_id
 WHERE o.is_aggregate = 0
 UNION ALL
 SELECT f.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'on_grid_share' AS metric, f.dur_ns AS part,
-    t.dur_ns AS whole, t.n AS n, CAST(NULL AS VARCHAR) AS whole_anchor
+    t.dur_ns AS whole, t.n AS n
 FROM fullest AS f
 JOIN totals AS t ON f.artifact_id = t.artifact_id
 --

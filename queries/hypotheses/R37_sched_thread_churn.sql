@@ -38,14 +38,14 @@ threads_of AS (
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'threads_per_second' AS metric, m.threads_made AS part,
     c.bare_wall_ns AS whole, m.threads_made AS n, c.work_up AS scale_up, c.work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    c.calls_anchor AS part_anchor, '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
+    '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
 FROM call_families AS c
 JOIN threads_of AS m ON c.artifact_id = m.artifact_id
 WHERE c.family = 'clone' AND c.source = 'summary'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'clone'
 -- alternate: log
@@ -72,14 +72,14 @@ threads_of AS (
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'threads_per_second' AS metric, m.threads_made AS part,
     c.bare_wall_ns AS whole, m.threads_made AS n, c.work_up AS scale_up, c.work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    c.calls_anchor AS part_anchor, '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
+    '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
 FROM call_families AS c
 JOIN threads_of AS m ON c.artifact_id = m.artifact_id
 WHERE c.family = 'clone' AND c.source = 'log'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'clone'
 -- alternate: perf trace
@@ -106,14 +106,14 @@ threads_of AS (
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'threads_per_second' AS metric, m.threads_made AS part,
     c.bare_wall_ns AS whole, m.threads_made AS n, c.work_up AS scale_up, c.work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    c.calls_anchor AS part_anchor, '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
+    '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
 FROM call_families AS c
 JOIN threads_of AS m ON c.artifact_id = m.artifact_id
 WHERE c.family = 'clone' AND c.source = 'trace'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'clone'
 --
@@ -123,7 +123,7 @@ WHERE p.family = 'clone'
 -- probe: tp_sched
 -- metric: threads_per_second unit=1/s reject=10 support=500 saturate=15000 scale=log10 interval=complete min_n=0 basis=count source=house:"as slot A; rules.md R37 B"
 -- metric: short_lived_share unit=share reject=0.1 support=0.5 saturate=0.9 scale=linear interval=complete min_n=20 basis=time source=house:"half of them live 10 ms or less, that is, the median does; rules.md R37 B"
--- normalizer: the recorded window
+-- normalizer: the life of the program in the recorded window
 -- needs: thread_states
 -- evidence: {threads_per_second.part} threads in {threads_per_second.whole_s} s; {short_lived_share.percent} of them lived 10 ms or less
 -- record: perf record -a -e sched:sched_switch,sched:sched_wakeup -g -o sched.perf.data -- {argv}
@@ -136,12 +136,12 @@ WITH lives AS (
     GROUP BY s.artifact_id
 )
 SELECT v.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'threads_per_second' AS metric, v.n AS part,
-    a.window_ns AS whole, v.n AS n, 'sum=thread_states.n' AS part_anchor, 'sum=artifacts.window_ns' AS whole_anchor
+    w.life_ns AS whole, v.n AS n
 FROM lives AS v
-JOIN artifacts AS a ON v.artifact_id = a.artifact_id
+JOIN program_lives AS w ON v.artifact_id = w.artifact_id
 UNION ALL
 SELECT v.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'short_lived_share' AS metric, v.short_n AS part,
-    v.n AS whole, v.n AS n, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    v.n AS whole, v.n AS n
 FROM lives AS v
 --
 -- slot: C

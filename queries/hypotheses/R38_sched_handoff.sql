@@ -18,7 +18,7 @@
 -- metric: switches_per_second unit=1/s reject=500 support=10000 saturate=200000 scale=log10 interval=complete min_n=0 basis=count source=tool:"JMC warns at 10 000 context switches per second; the reject bound is a house figure (rules.md R38 A)"
 -- metric: pair_share unit=share reject=0.2 support=0.5 saturate=0.9 scale=linear interval=complete min_n=20 basis=count source=house:"rules.md R38 A"
 -- metric: handoff_wait_share unit=share reject=0.01 support=0.05 saturate=0.5 scale=linear interval=complete min_n=0 basis=time source=house:"what nobody waits for costs nothing; below 1 % of the time of both threads there is nothing to win"
--- normalizer: the recorded window and the CPUs that the threads can use
+-- normalizer: the life of the program in the recorded window and the CPUs that its threads can use
 -- needs: off_cpu where is_aggregate = 0
 -- evidence: {switches_per_second.part} waits that another thread ended, {switches_per_second.value} per second and CPU, {pair_share.percent} of them between two threads
 -- record: perf record -a -e sched:sched_switch,sched:sched_wakeup -g -o sched.perf.data -- {argv}
@@ -55,28 +55,27 @@ by_thread AS (
     GROUP BY o.artifact_id, o.thread_id
 )
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'switches_per_second' AS metric, COALESCE(w.n, 0) AS part,
-    a.window_ns AS whole, COALESCE(w.n, 0) AS n, l.lanes AS scale_down, 'sum=waits.n' AS part_anchor, 'sum=artifacts.window_ns' AS whole_anchor
+    p.life_ns AS whole, COALESCE(w.n, 0) AS n, l.lanes AS scale_down
 FROM off_cpu AS o
-JOIN artifacts AS a ON o.artifact_id = a.artifact_id
+JOIN program_lives AS p ON o.artifact_id = p.artifact_id
 LEFT JOIN waited AS w ON o.artifact_id = w.artifact_id
 CROSS JOIN lanes AS l
 WHERE o.is_aggregate = 0
 UNION ALL
 SELECT w.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pair_share' AS metric, COALESCE(f.n, 0) AS part,
-    w.n AS whole, w.n AS n, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    w.n AS whole, w.n AS n, CAST(1 AS BIGINT) AS scale_down
 FROM woken AS w
 LEFT JOIN first_pair AS f ON w.artifact_id = f.artifact_id
 UNION ALL
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'handoff_wait_share' AS metric,
-    COALESCE(f.wait_ns, 0) AS part, a.window_ns AS whole, COALESCE(f.n, 0) AS n, CAST(2 AS BIGINT) AS scale_down,
-    CAST(NULL AS VARCHAR) AS part_anchor, 'sum=artifacts.window_ns' AS whole_anchor
+    COALESCE(f.wait_ns, 0) AS part, p.life_ns AS whole, COALESCE(f.n, 0) AS n, CAST(2 AS BIGINT) AS scale_down
 FROM off_cpu AS o
-JOIN artifacts AS a ON o.artifact_id = a.artifact_id
+JOIN program_lives AS p ON o.artifact_id = p.artifact_id
 LEFT JOIN first_pair AS f ON o.artifact_id = f.artifact_id
 WHERE o.is_aggregate = 0
 UNION ALL
 SELECT t.artifact_id AS artifact_id, 'thread' AS site_kind, CAST(t.thread_id AS BIGINT) AS site_id, 'site' AS metric, t.n AS part, f.n AS whole,
-    f.n AS n, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    f.n AS n, CAST(1 AS BIGINT) AS scale_down
 FROM by_thread AS t
 JOIN first_pair AS f ON t.artifact_id = f.artifact_id
 --
@@ -100,12 +99,12 @@ WHERE family = 'handoff' AND source = 'summary'
 UNION ALL
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_switch' AS metric, calls AS part,
     voluntary_switches AS whole, calls AS n, work_up AS scale_up, work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    calls_anchor AS part_anchor, '@voluntary_switches' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    calls_anchor AS part_anchor, '@voluntary_switches' AS whole_anchor, bare_artifact_id AS whole_artifact_id
 FROM call_families
 WHERE family = 'handoff' AND source = 'summary'
 UNION ALL
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'switches_per_call' AS metric, voluntary_switches AS part,
-    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, '@voluntary_switches' AS part_anchor,
+    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor,
     calls_anchor AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_families
 WHERE family = 'handoff' AND source = 'summary'
@@ -133,12 +132,12 @@ WHERE family = 'handoff' AND source = 'log'
 UNION ALL
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_switch' AS metric, calls AS part,
     voluntary_switches AS whole, calls AS n, work_up AS scale_up, work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    calls_anchor AS part_anchor, '@voluntary_switches' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    calls_anchor AS part_anchor, '@voluntary_switches' AS whole_anchor, bare_artifact_id AS whole_artifact_id
 FROM call_families
 WHERE family = 'handoff' AND source = 'log'
 UNION ALL
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'switches_per_call' AS metric, voluntary_switches AS part,
-    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, '@voluntary_switches' AS part_anchor,
+    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor,
     calls_anchor AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_families
 WHERE family = 'handoff' AND source = 'log'
@@ -166,12 +165,12 @@ WHERE family = 'handoff' AND source = 'trace'
 UNION ALL
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_switch' AS metric, calls AS part,
     voluntary_switches AS whole, calls AS n, work_up AS scale_up, work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    calls_anchor AS part_anchor, '@voluntary_switches' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    calls_anchor AS part_anchor, '@voluntary_switches' AS whole_anchor, bare_artifact_id AS whole_artifact_id
 FROM call_families
 WHERE family = 'handoff' AND source = 'trace'
 UNION ALL
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'switches_per_call' AS metric, voluntary_switches AS part,
-    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, '@voluntary_switches' AS part_anchor,
+    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor,
     calls_anchor AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_families
 WHERE family = 'handoff' AND source = 'trace'

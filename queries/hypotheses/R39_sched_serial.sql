@@ -22,8 +22,7 @@
 -- evidence: {percent} of {n} CPU samples are of one thread
 -- record: perf record -F 997 -e cpu-clock --call-graph fp -o cpu.perf.data -- {argv}
 SELECT c.artifact_id AS artifact_id, 'thread' AS site_kind, CAST(t.thread_id AS BIGINT) AS site_id, 'top_thread_share' AS metric, t.weight AS part,
-    CASE WHEN l.threads >= 2 THEN c.weight ELSE CAST(NULL AS BIGINT) END AS whole, c.n AS n, c.n_eff AS n_eff,
-    'sum=samples.weight&thread=@site' AS part_anchor, 'sum=samples.weight' AS whole_anchor
+    CASE WHEN l.threads >= 2 THEN c.weight ELSE CAST(NULL AS BIGINT) END AS whole, c.n AS n, c.n_eff AS n_eff, 'sum=samples.weight' AS whole_anchor
 FROM cpu_events AS c
 JOIN thread_costs AS t ON c.artifact_id = t.artifact_id
 CROSS JOIN lanes AS l

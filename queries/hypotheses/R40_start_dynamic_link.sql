@@ -49,8 +49,7 @@ loading AS (
     GROUP BY artifact_id
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'load_call_share' AS metric, COALESCE(l.calls, 0) AS part,
-    c.calls AS whole, c.calls AS n, 'sum=syscall_events.calls&name=open,openat,mmap,mprotect,pread64' AS part_anchor,
-    'sum=syscall_events.calls' AS whole_anchor
+    c.calls AS whole, c.calls AS n, c.calls_anchor AS whole_anchor
 FROM call_families AS c
 LEFT JOIN loading AS l ON c.artifact_id = l.artifact_id
 WHERE c.family = 'all' AND c.source = 'log'
@@ -62,7 +61,7 @@ WHERE c.family = 'all' AND c.source = 'log'
 -- evidence: {part} of {whole} calls open, map and protect files (a summary does not say when)
 -- record: strace -f -c -o strace-c.txt -- {argv}
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'load_call_share' AS metric, COALESCE(l.calls, 0) AS part,
-    c.calls AS whole, c.calls AS n, l.calls_anchor AS part_anchor, 'sum=syscalls.calls' AS whole_anchor
+    c.calls AS whole, c.calls AS n, l.calls_anchor AS part_anchor, c.calls_anchor AS whole_anchor
 FROM call_families AS c
 JOIN call_families AS l ON c.artifact_id = l.artifact_id
 WHERE c.family = 'all' AND l.family = 'load' AND c.source = 'summary'
@@ -89,8 +88,7 @@ loading AS (
     GROUP BY artifact_id
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'load_call_share' AS metric, COALESCE(l.calls, 0) AS part,
-    c.calls AS whole, c.calls AS n, 'sum=syscall_events.calls&name=open,openat,mmap,mprotect,pread64' AS part_anchor,
-    'sum=syscall_events.calls' AS whole_anchor
+    c.calls AS whole, c.calls AS n, c.calls_anchor AS whole_anchor
 FROM call_families AS c
 LEFT JOIN loading AS l ON c.artifact_id = l.artifact_id
 WHERE c.family = 'all' AND c.source = 'trace'

@@ -39,21 +39,21 @@ spawned AS (
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'spawns_per_second' AS metric, s.spawns AS part,
     c.bare_wall_ns AS whole, s.spawns AS n, c.work_up AS scale_up, c.work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    c.calls_anchor AS part_anchor, '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
+    '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
 FROM call_families AS c
 JOIN spawned AS s ON c.artifact_id = s.artifact_id
 WHERE c.family = 'exec' AND c.source = 'summary'
 UNION ALL
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'spawns' AS metric, s.spawns AS part,
     CAST(1 AS BIGINT) AS whole, s.spawns AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    c.calls_anchor AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_families AS c
 JOIN spawned AS s ON c.artifact_id = s.artifact_id
 WHERE c.family = 'exec' AND c.source = 'summary'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'exec'
 -- alternate: log
@@ -81,21 +81,21 @@ spawned AS (
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'spawns_per_second' AS metric, s.spawns AS part,
     c.bare_wall_ns AS whole, s.spawns AS n, c.work_up AS scale_up, c.work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    c.calls_anchor AS part_anchor, '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
+    '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
 FROM call_families AS c
 JOIN spawned AS s ON c.artifact_id = s.artifact_id
 WHERE c.family = 'exec' AND c.source = 'log'
 UNION ALL
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'spawns' AS metric, s.spawns AS part,
     CAST(1 AS BIGINT) AS whole, s.spawns AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    c.calls_anchor AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_families AS c
 JOIN spawned AS s ON c.artifact_id = s.artifact_id
 WHERE c.family = 'exec' AND c.source = 'log'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'exec'
 -- alternate: perf trace
@@ -123,21 +123,21 @@ spawned AS (
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'spawns_per_second' AS metric, s.spawns AS part,
     c.bare_wall_ns AS whole, s.spawns AS n, c.work_up AS scale_up, c.work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    c.calls_anchor AS part_anchor, '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
+    '@wall_ns' AS whole_anchor, c.bare_artifact_id AS whole_artifact_id
 FROM call_families AS c
 JOIN spawned AS s ON c.artifact_id = s.artifact_id
 WHERE c.family = 'exec' AND c.source = 'trace'
 UNION ALL
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'spawns' AS metric, s.spawns AS part,
     CAST(1 AS BIGINT) AS whole, s.spawns AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    c.calls_anchor AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_families AS c
 JOIN spawned AS s ON c.artifact_id = s.artifact_id
 WHERE c.family = 'exec' AND c.source = 'trace'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'exec'
 --
@@ -147,7 +147,7 @@ WHERE p.family = 'exec'
 -- probe: tp_sched
 -- metric: processes_per_second unit=1/s reject=0.5 support=25 saturate=500 scale=log10 interval=complete min_n=0 basis=count source=house:"a process is a fork and an exec of slot A; rules.md R41 B"
 -- metric: processes unit=count reject=1 support=10 saturate=500 scale=log10 interval=complete min_n=0 basis=count source=house:"as slot A: a few are no storm"
--- normalizer: the recorded window
+-- normalizer: the life of the program in the recorded window
 -- needs: off_cpu where is_aggregate = 0
 -- evidence: {processes_per_second.part} processes beside the first in {processes_per_second.whole_s} s
 -- record: perf record -a -e sched:sched_switch,sched:sched_wakeup -g -o sched.perf.data -- {argv}
@@ -155,14 +155,14 @@ WITH made AS (
     SELECT artifact_id AS artifact_id, CAST(COUNT(process_id) AS BIGINT) - 1 AS n FROM processes WHERE is_target GROUP BY artifact_id
 )
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'processes_per_second' AS metric, m.n AS part,
-    a.window_ns AS whole, m.n AS n, 'sum=processes.n' AS part_anchor, 'sum=artifacts.window_ns' AS whole_anchor
+    w.life_ns AS whole, m.n AS n
 FROM off_cpu AS o
-JOIN artifacts AS a ON o.artifact_id = a.artifact_id
+JOIN program_lives AS w ON o.artifact_id = w.artifact_id
 JOIN made AS m ON o.artifact_id = m.artifact_id
 WHERE o.is_aggregate = 0
 UNION ALL
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'processes' AS metric, m.n AS part,
-    CAST(1 AS BIGINT) AS whole, m.n AS n, 'sum=processes.n' AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(1 AS BIGINT) AS whole, m.n AS n
 FROM off_cpu AS o
 JOIN made AS m ON o.artifact_id = m.artifact_id
 WHERE o.is_aggregate = 0

@@ -1,4 +1,4 @@
--- System calls by name, whatever recorded them: a summary (strace -c), a log (strace) or a trace (perf record of the syscall tracepoints).
+-- System calls by name, whatever recorded them: a summary (strace -c), a log (strace), a trace (perf record of the syscall tracepoints) or counts (syscount).
 -- call_ns is wall time or null: the seconds of a summary may be CPU time. table_name: where verify finds the numbers.
 WITH summed AS (
     SELECT artifact_id AS artifact_id, name AS name, CAST(SUM(calls) AS BIGINT) AS calls, CAST(SUM(errors) AS BIGINT) AS errors,

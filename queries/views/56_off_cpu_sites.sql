@@ -1,9 +1,9 @@
 -- Who waits: the nearest function of the program above the class that gave the wait its reason.
 WITH reasons AS (
-    SELECT w.artifact_id AS artifact_id, w.reason AS reason, w.dur_ns AS dur_ns, w.stack_id AS stack_id,
+    SELECT w.artifact_id AS artifact_id, w.reason AS reason, w.wait_ns AS dur_ns, w.stack_id AS stack_id,
         CASE WHEN w.reason = 'fsync' THEN 'FSYNC_WAIT' WHEN w.reason = 'sleep' THEN 'SLEEP_WAIT' WHEN w.reason = 'lock' THEN 'LOCK_WAIT'
             ELSE 'NONE' END AS class
-    FROM waits AS w
+    FROM wait_pairs AS w
 ),
 placed AS (
     SELECT r.artifact_id AS artifact_id, r.reason AS reason, k.site_function_id AS function_id, r.dur_ns AS dur_ns,

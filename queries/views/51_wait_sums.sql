@@ -1,9 +1,8 @@
--- The waits of the program's threads, summed by thread, reason and stack: the raw table may have millions of rows, this one has few.
--- Stacks summed by their tool have no threads with a role of their own.
+-- The waits of the program's threads, summed by thread, reason and stack. Stacks summed by their tool have no threads with a role of their own.
 WITH summed AS (
     SELECT artifact_id AS artifact_id, is_aggregate AS is_aggregate, thread_id AS thread_id, reason AS reason, stack_id AS stack_id,
-        CAST(SUM(dur_ns) AS BIGINT) AS wait_ns, CAST(COUNT(record_no) AS BIGINT) AS n
-    FROM waits
+        CAST(SUM(wait_ns) AS BIGINT) AS wait_ns, CAST(SUM(n) AS BIGINT) AS n
+    FROM wait_pairs
     GROUP BY artifact_id, is_aggregate, thread_id, reason, stack_id
 )
 SELECT m.artifact_id AS artifact_id, CAST(0 AS BIGINT) AS is_aggregate, m.thread_id AS thread_id, s.role AS role, m.reason AS reason,

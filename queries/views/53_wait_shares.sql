@@ -6,11 +6,11 @@ WITH wanted AS (
     UNION ALL
     SELECT artifact_id AS artifact_id, 'child' AS topic, 'sum=waits.dur_ns&reason=child' AS anchor FROM off_cpu
     UNION ALL
-    SELECT artifact_id AS artifact_id, 'kernel lock' AS topic, 'sum=waits.dur_ns&has=RWSEM' AS anchor FROM off_cpu
+    SELECT artifact_id AS artifact_id, 'kernel lock' AS topic, CAST(NULL AS VARCHAR) AS anchor FROM off_cpu
     UNION ALL
-    SELECT artifact_id AS artifact_id, 'page-in' AS topic, 'sum=waits.dur_ns&reason=fault&has=DISK' AS anchor FROM off_cpu
+    SELECT artifact_id AS artifact_id, 'page-in' AS topic, CAST(NULL AS VARCHAR) AS anchor FROM off_cpu
     UNION ALL
-    SELECT artifact_id AS artifact_id, 'yield' AS topic, 'sum=waits.dur_ns&reason=preempted&has=SPIN' AS anchor FROM off_cpu
+    SELECT artifact_id AS artifact_id, 'yield' AS topic, CAST(NULL AS VARCHAR) AS anchor FROM off_cpu
 ),
 summed AS (
     SELECT artifact_id AS artifact_id, topic AS topic, CAST(SUM(wait_ns) AS BIGINT) AS wait_ns, CAST(SUM(n) AS BIGINT) AS n
