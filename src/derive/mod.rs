@@ -9,7 +9,9 @@ pub mod canonical;
 pub mod classes;
 mod cost;
 mod effective;
+mod facts;
 mod nodes;
+mod noise;
 pub mod paths;
 pub mod places;
 pub mod target;
@@ -55,6 +57,7 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
         (event.n_eff, event.design_effect) = (n_eff, design_effect);
     }
     classes::find(tables, &classes, &marks, &nodes);
+    facts::find(tables, &nodes);
     drop(nodes);
     trend::fit(tables);
     bench::summarize(tables);

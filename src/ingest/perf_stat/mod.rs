@@ -100,9 +100,10 @@ fn push(value: &Value, recorder: &mut Recorder) {
         },
     };
     let running = value.running.as_deref().filter(|_| number.is_some()).and_then(|percent| text::decimal(percent, 4));
+    let (event, modifiers) = plain_event(&value.event);
     let row = Counter {
         artifact_id: 0,
-        event: recorder.text(plain_event(&value.event)),
+        event: recorder.text(event),
         value: number,
         unit: unit.into(),
         status: status.into(),
@@ -110,6 +111,7 @@ fn push(value: &Value, recorder: &mut Recorder) {
         scope: recorder.text(value.scope.as_deref().unwrap_or("process")),
         interval_ns: value.interval.as_deref().and_then(text::seconds),
         line_no: value.line_no,
+        modifiers: modifiers.map(Into::into),
     };
     recorder.tables.counters.push(row);
 }
@@ -118,11 +120,13 @@ fn time_unit(unit: &str) -> &'static str {
     if matches!(unit, "ns" | "usec" | "msec" | "seconds") { "ns" } else { "count" }
 }
 
-/// The name without modifiers (`cycles:u`).
-fn plain_event(event: &str) -> &str {
+/// The name and its modifiers (`cycles:u`).
+fn plain_event(event: &str) -> (&str, Option<&str>) {
     match event.rsplit_once(':') {
-        Some((name, modifiers)) if !modifiers.is_empty() && modifiers.chars().all(|c| "ukhGHpPSDWeI".contains(c)) => name,
-        _ => event,
+        Some((name, modifiers)) if !modifiers.is_empty() && modifiers.chars().all(|c| "ukhGHpPSDWeI".contains(c)) => {
+            (name, Some(modifiers))
+        }
+        _ => (event, None),
     }
 }
 
