@@ -112,7 +112,10 @@ fn row(tables: &Tables, check: &Check, measure: &Measure, found: &Found, silence
     };
     let (message, short) = match value {
         None => (measure.unchecked.clone(), measure.unchecked.clone()),
-        Some(value) => (fill(tables, &measure.message, value, found), fill(tables, &measure.short, value, found)),
+        Some(value) => {
+            let text = measure.fine.as_ref().filter(|_| status == "ok").unwrap_or(&measure.message);
+            (fill(tables, text, value, found), fill(tables, &measure.short, value, found))
+        }
     };
     let is_bad = ["warn", "demote", "block"].contains(&status);
     let (status, effect, message) = match silenced {

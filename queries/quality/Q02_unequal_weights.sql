@@ -2,6 +2,7 @@
 -- name: samples of unequal weight
 -- level: warn below 0.8 effect none
 -- message: the samples differ in weight so much that they are worth {percent} of their number (Kish); every share is weighted by period
+-- fine: the samples are worth {percent} of their number (Kish)
 -- short: worth {percent}
 -- unchecked: no CPU samples with weights
 -- advice: Nothing to do: shares are weighted and intervals widened. Where a few samples hold everything, record with a fixed period (-c).

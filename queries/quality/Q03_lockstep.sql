@@ -4,7 +4,8 @@
 --
 -- measure: frequency
 -- level: warn above 0 effect none
--- message: {part} of 1: the sampling frequency is a divisor or multiple of 100, 250 or 1000 Hz, the rhythm of most timers
+-- message: the sampling frequency is a divisor or multiple of 100, 250 or 1000 Hz, the rhythm of most timers
+-- fine: the sampling frequency is in step with no usual timer
 -- short: round frequency
 -- unchecked: no CPU samples
 -- source: doc: 99, 997 and 999 Hz are fine (Gregg), 1000 Hz read 63.0 % where 68.7 % is true; rules.md Q03

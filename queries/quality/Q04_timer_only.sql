@@ -1,7 +1,8 @@
 -- id: Q04
 -- name: no hardware counters
 -- level: warn above 0 effect block:M7
--- message: {part} of 1: only a timer or software counters could be recorded, so nothing counts cycles, misses or stalls
+-- message: only a timer or software counters could be recorded, so nothing counts cycles, misses or stalls
+-- fine: hardware counters were recorded
 -- short: no PMU
 -- unchecked: no CPU samples and no perf stat
 -- advice: Record on the machine itself, or in a virtual machine that passes the PMU through; shares of CPU time hold, with Q05.

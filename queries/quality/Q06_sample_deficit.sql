@@ -25,6 +25,7 @@ CROSS JOIN bare AS b
 -- measure: short lives
 -- level: block below 10 effect block:M9:cputime
 -- message: half of the program's processes live under {value} ms; user and system time are counted in timer ticks and are wrong for such
+-- fine: half of the program's processes live {value} ms or longer
 -- short: processes of {value} ms
 -- unchecked: no scheduler recording tells how long the program's processes live
 -- source: measured: 17 % system time by rusage where 80 % of the samples were kernel; rules.md 3.0b Q06b

@@ -17,6 +17,7 @@ GROUP BY artifact_id
 -- measure: burst
 -- level: demote above 0.20 effect demote:*
 -- message: in the worst second {part} of {whole} records were lost ({percent}): what happened then is missing
+-- fine: in the worst second {part} of {whole} records were lost
 -- short: {percent} lost in one second
 -- unchecked: the time of losses is unknown
 -- source: house: 20 % in any one second, 10 records at least; rules.md Q07

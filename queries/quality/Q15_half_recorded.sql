@@ -4,7 +4,8 @@
 --
 -- measure: kernel
 -- level: demote above 0 effect demote:M1:kernel
--- message: {part} of 1: the kernel was left out (:u, or perf_event_paranoid at 2 or above): its share is unknown, not 0
+-- message: the kernel was left out (:u, or perf_event_paranoid at 2 or above): its share is unknown, not 0
+-- fine: kernel code was not left out
 -- short: kernel left out
 -- unchecked: no CPU samples
 -- source: doc: perf_event_attr.exclude_kernel; rules.md Q15
@@ -14,7 +15,8 @@ FROM cpu_events AS c
 JOIN events AS e ON c.event_id = e.event_id
 -- measure: user
 -- level: demote above 0 effect demote:M1:share,demote:M1:leaf
--- message: {part} of 1: user code was left out (:k): shares are of kernel time only
+-- message: user code was left out (:k): shares are of kernel time only
+-- fine: user code was not left out
 -- short: user left out
 -- unchecked: no CPU samples
 -- source: doc: perf_event_attr.exclude_user; rules.md Q15

@@ -24,6 +24,7 @@ GROUP BY w.artifact_id
 -- measure: namesakes
 -- level: warn above 1 effect none
 -- message: {part} separate process trees are taken for the program; a filter by name does not tell another run of it from this one
+-- fine: one process tree is taken for the program
 -- short: {part} runs of the program
 -- unchecked: no processes of the program in a perf recording
 -- source: measured: a comm filter catches strangers of the same name; rules.md 3.0b Q16

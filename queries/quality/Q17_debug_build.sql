@@ -2,6 +2,7 @@
 -- name: build without optimization
 -- level: warn above 0.10 effect none
 -- message: {percent} of the samples end in functions that an optimized build inlines away; R08 judges whether the build is to blame, and takes the word from the hypotheses that such a build misleads
+-- fine: {percent} of the samples end in functions that an optimized build inlines away
 -- short: debug code {percent}
 -- unchecked: no CPU samples
 -- advice: Build with optimization and debug information (-O2 -g; cargo build --release with debug = 1) and record again.

@@ -5,6 +5,7 @@
 -- measure: no build-id
 -- level: demote above 0.01 effect demote:M1:dso,demote:M4:dso,demote:M5:dso
 -- message: {subject} ({percent} of what was recorded) was named from a file of that name: the recording has no build-id to compare it with
+-- fine: whatever has a hundredth of the weight was named by its build-id, or not at all
 -- short: {subject} named by file name
 -- unchecked: no samples and no waits with stacks
 -- source: house: 1 % of the samples; rules.md Q18
@@ -12,6 +13,7 @@ SELECT artifact_id AS artifact_id, part AS part, whole AS whole, subject AS subj
 -- measure: another build
 -- level: demote above 0.01 effect demote:M1:dso,demote:M4:dso,demote:M5:dso
 -- message: {subject} ({percent} of what was recorded): the file here is another build, and nothing was named from it
+-- fine: no file here is another build of what has a hundredth of the weight
 -- short: {subject} is another build
 -- unchecked: no samples and no waits with stacks
 -- source: house: 1 % of the samples; rules.md Q18

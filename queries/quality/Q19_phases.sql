@@ -5,6 +5,7 @@
 -- measure: phases
 -- level: warn above 1 effect none
 -- message: {part} phases with different mixes of functions: {subject}
+-- fine: one phase: {subject}
 -- short: {part} phases
 -- unchecked: fewer than 200 samples with times
 -- source: house: Jensen-Shannon divergence of 0.1 bits between 20 blocks of time; rules.md Q19
@@ -12,6 +13,7 @@ SELECT artifact_id AS artifact_id, part AS part, whole AS whole, subject AS subj
 -- measure: concentration
 -- level: warn above 3 effect none
 -- message: {subject} has {value} times its share of the whole recording in one twentieth of it
+-- fine: no function is bound to a small part of the recording
 -- short: {subject} in bursts
 -- unchecked: fewer than 200 samples with times
 -- source: house: 3 times; rules.md Q19

@@ -4,7 +4,8 @@
 --
 -- measure: children
 -- level: warn above 0 effect no_zero:M5
--- message: {part} of 1 traces followed the first thread only
+-- message: the trace followed the first thread only
+-- fine: threads and children were followed
 -- short: one thread only
 -- unchecked: nothing says whether the tracer followed threads and children
 -- unchecked_effect: no_zero:M5
@@ -14,7 +15,8 @@ FROM artifacts
 WHERE tool = 'strace'
 -- measure: attached
 -- level: warn above 0 effect no_zero:M5
--- message: {part} of 1 traces began after the program did (strace -p)
+-- message: the trace began after the program did (strace -p)
+-- fine: the trace began with the program
 -- short: attached late
 -- unchecked: no strace recording
 -- source: house: attach late; rules.md Q22
@@ -29,13 +31,13 @@ WHERE a.tool = 'strace'
 -- level: warn below 1 effect no_zero:M5
 -- message: the log has {part} threads, the program {whole}
 -- short: {part} of {whole} threads
--- unchecked: how many threads the program has is not declared, or no log tells them apart
+-- unchecked: how many threads the program has is not declared, or no log of all system calls tells them apart
 -- source: house: below 100 %; rules.md Q22
 WITH logged AS (
     SELECT t.artifact_id AS artifact_id, CAST(COUNT(t.thread_id) AS BIGINT) AS threads
     FROM threads AS t
     JOIN artifacts AS a ON t.artifact_id = a.artifact_id
-    WHERE a.kind = 'strace-log'
+    WHERE a.kind = 'strace-log' AND a.syscall_filter IS NULL
     GROUP BY t.artifact_id
 )
 SELECT l.artifact_id AS artifact_id, l.threads AS part, r.declared AS whole

@@ -5,6 +5,7 @@
 -- measure: blind
 -- level: block above 0.02 effect block:M3
 -- message: {percent} of the CPU samples are in the allocator, but heaptrack counted almost no calls: a static or own allocator
+-- fine: what heaptrack counted fits the allocator's share of the samples
 -- short: allocator {percent}, no calls
 -- unchecked: no heaptrack recording, or no CPU samples in a unit of time
 -- source: house: 2 % of the CPU time at more than 10 us per call; rules.md Q23
@@ -38,7 +39,8 @@ CROSS JOIN spent AS s
 CROSS JOIN sampled AS m
 -- measure: attached
 -- level: block above 0 effect block:M3
--- message: {part} of 1: heaptrack was attached to the running program (-p): what was allocated before is missing
+-- message: heaptrack was attached to the running program (-p): what was allocated before is missing
+-- fine: the program was started under heaptrack
 -- short: attached late
 -- unchecked: no heaptrack recording
 -- source: house: attach run; rules.md Q23

@@ -16,6 +16,7 @@ GROUP BY artifact_id
 -- measure: possible ratio
 -- level: demote above 1.05 effect demote:M7
 -- message: {subject} are {value} times what they are a part of: the counters were not counted together
+-- fine: {subject} are {value} times what they are a part of
 -- short: impossible ratio of {subject}
 -- unchecked: no perf stat with both terms of a ratio
 -- source: tool: toplev discards ratios outside -0.05 to 1.05; rules.md Q26

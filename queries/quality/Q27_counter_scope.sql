@@ -4,7 +4,8 @@
 --
 -- measure: whole machine
 -- level: demote above 0 effect demote:M4:count,demote:M7,demote:M9:cputime,demote:M10
--- message: {part} of 1: the counters are of the whole machine (-a), of single CPUs or of a control group, not of the program
+-- message: the counters are of the whole machine (-a), of single CPUs or of a control group, not of the program
+-- fine: the counters are of the program
 -- short: counted the whole machine
 -- unchecked: nothing says for whom perf stat counted
 -- source: doc: perf-stat(1) -a, -A, -G; rules.md Q27

@@ -6,6 +6,7 @@
 -- measure: another execution
 -- level: block above 0 effect none
 -- message: {subject}; it fills no slot
+-- fine: {subject}
 -- short: another execution
 -- unchecked: nothing says which command it recorded; taken for the run's
 -- source: house: any difference; rules.md Q30

@@ -18,10 +18,18 @@ SELECT CAST(NULL AS BIGINT) AS artifact_id, CASE WHEN clocks > 0 THEN clocks ELS
 FROM counted
 -- measure: window
 -- level: warn below 0.90 effect none
--- message: the recording covers {percent} of the run under this tool ({part_s} of {whole_s} s)
+-- message: the recording covers {percent} of the run ({part_s} of {whole_s} s)
 -- short: {percent} of the run recorded
--- unchecked: the window of the recording or the wall time under its tool is unknown
+-- unchecked: the window of the recording or the wall time of the run is unknown, or only some system calls were recorded
 -- source: house: 90 %; rules.md Q31
-SELECT artifact_id AS artifact_id, window_ns AS part, wall_ns AS whole
-FROM artifacts
-WHERE window_ns IS NOT NULL AND kind <> 'manifest'
+WITH walls AS (
+    SELECT a.artifact_id AS artifact_id, a.window_ns AS window_ns, a.wall_ns AS wall_ns, a.syscall_filter AS syscall_filter,
+        CAST(ROUND(CAST(b.wall_ns AS DOUBLE) * CAST(d.work_down AS DOUBLE) / CAST(d.work_up AS DOUBLE), 0) AS BIGINT) AS bare_ns
+    FROM artifacts AS a
+    JOIN admitted AS d ON a.artifact_id = d.artifact_id
+    CROSS JOIN bare AS b
+    WHERE a.window_ns IS NOT NULL AND a.kind <> 'manifest'
+)
+SELECT artifact_id AS artifact_id, CASE WHEN syscall_filter IS NULL THEN window_ns ELSE CAST(NULL AS BIGINT) END AS part,
+    CASE WHEN COALESCE(wall_ns, bare_ns) > COALESCE(bare_ns, wall_ns) THEN bare_ns ELSE COALESCE(wall_ns, bare_ns) END AS whole
+FROM walls

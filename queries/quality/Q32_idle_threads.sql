@@ -17,6 +17,7 @@ GROUP BY s.artifact_id
 -- measure: sum
 -- level: demote above 1.02 effect demote:M4:time
 -- message: the waits add up to {value} times the time of the known threads: there are threads in it that are not the program's
+-- fine: the waits add up to {value} times the time of the known threads
 -- short: {value} times the threads' time
 -- unchecked: no summed off-CPU stacks with a known window
 -- source: house: more than the wall time of all threads, and 2 % of accounting slack; rules.md Q32

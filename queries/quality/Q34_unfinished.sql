@@ -4,7 +4,8 @@
 --
 -- measure: end
 -- level: block above 0 effect block:*
--- message: {part} of 1: the recording has no end (its tool was killed, or the file was cut); what came before was read, but fills no slot
+-- message: the recording has no end (its tool was killed, or the file was cut); what came before was read, but fills no slot
+-- fine: it is complete
 -- short: cut off
 -- unchecked: no recordings
 -- source: doc: a file without its last part has no totals; rules.md Q34

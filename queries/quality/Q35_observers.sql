@@ -30,6 +30,7 @@ GROUP BY w.artifact_id
 -- measure: other tools
 -- level: warn above 0 effect none
 -- message: {part} processes of other recording tools ran at the same time: each perturbs what the other sees
+-- fine: no other recording tool was seen
 -- short: {part} other tools
 -- unchecked: no perf recording with processes
 -- source: house: any; rules.md Q35

@@ -5,6 +5,7 @@
 -- measure: figures
 -- level: warn above 0 effect one_root:*
 -- message: it has the total and the largest figures of {other}: one recording in two forms, which counts as one angle
+-- fine: no other recording has its figures
 -- short: copy of {other}
 -- unchecked: no samples and no waits
 -- source: house: equal totals and equal top 20; rules.md 2.4 and Q36
@@ -14,6 +15,7 @@ WHERE fact = 'same_numbers'
 -- measure: source
 -- level: warn above 1 effect none
 -- message: {part} files were made from the same recording; together they are one angle
+-- fine: no other file was made from the same recording
 -- short: {part} files of one recording
 -- unchecked: no recordings
 -- source: doc: equal SHA-256 of the source; rules.md 2.4 and Q36

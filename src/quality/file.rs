@@ -32,7 +32,9 @@ pub struct Measure {
     pub levels: Vec<Level>,
     /// Sentence with {value}, {percent}, {part}, {whole}, {part_s}, {whole_s}, {subject} and {other}.
     pub message: String,
-    /// The same in a few words, for the line that sums up.
+    /// What is said instead where all is well.
+    pub fine: Option<String>,
+    /// The message in a few words, for the line that sums up.
     pub short: String,
     pub unchecked: String,
     /// What it does where it cannot be checked; none by default.
@@ -120,6 +122,7 @@ fn measure(block: &mut Block<'_>, name: Option<String>, sql: &[(usize, &str)]) -
         name,
         levels,
         message: block.text("message")?,
+        fine: block.optional("fine")?.map(|entry| entry.value),
         short: block.text("short")?,
         unchecked: block.text("unchecked")?,
         unchecked_effect,

@@ -16,6 +16,10 @@ pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
     let refused: Vec<bool> = tables.dsos.iter().map(|dso| is_refused(tables, dso)).collect();
     let mut out = Vec::new();
     for (artifact, stacks) in weights(tables) {
+        // Other tools name their stacks themselves, on the recorded machine.
+        if tables.artifacts.get(artifact as usize).is_none_or(|row| row.kind.as_ref() != "perf.data") {
+            continue;
+        }
         let whole = stacks.values().fold(0_i64, |sum, weight| sum.saturating_add(*weight));
         let mut of_dso: BTreeMap<usize, i64> = BTreeMap::new();
         for (stack, weight) in stacks {
