@@ -74,7 +74,7 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
 }
 
 fn rule_options(request: &AnalyzeRequest) -> RuleOptions {
-    RuleOptions { rules_dirs: request.rules.clone(), lineage_probe: request.lineage == Lineage::Probe }
+    RuleOptions { rules_dirs: request.rules.clone(), lineage_probe: request.lineage == Lineage::Probe, allow: request.allow.clone() }
 }
 
 /// What the user gave, and the documented places: `symbols/` in an input directory and next to it, /usr/lib/debug by

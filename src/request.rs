@@ -27,6 +27,8 @@ pub struct AnalyzeRequest {
     pub pid: Option<i32>,
     /// Folders with hypotheses of the user's own.
     pub rules: Vec<PathBuf>,
+    /// Quality checks that are to have no effect.
+    pub allow: Vec<String>,
     /// What makes two angles independent.
     pub lineage: Lineage,
     /// Keep scheduler, syscall, lock and block tracepoints among the samples too.

@@ -63,6 +63,9 @@ pub struct Args {
     /// Test the hypotheses of this folder too; may be repeated
     #[arg(long, value_name = "DIR")]
     rules: Vec<PathBuf>,
+    /// Take a quality check's effect away; it is still listed, as silenced. May be repeated, or ids separated by commas
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    allow: Vec<String>,
     /// What two angles must not share: `tool` (two perf recordings count once) or only `probe`
     #[arg(long, value_enum, default_value = "tool")]
     lineage: LineageArg,
@@ -172,6 +175,7 @@ fn resolve(args: Args) -> Result<Job> {
             comm: args.comm,
             pid: args.pid,
             rules: args.rules,
+            allow: args.allow.iter().map(|id| id.trim().to_uppercase()).filter(|id| !id.is_empty()).collect(),
             lineage: match args.lineage {
                 LineageArg::Tool => Lineage::Tool,
                 LineageArg::Probe => Lineage::Probe,

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::noise;
 use crate::tables::{Benchmark, BenchmarkStat, Tables, Text};
 
 /// Resamples: enough for the 2.5 % and 97.5 % quantiles to settle to a few per cent of their distance.
@@ -25,6 +26,7 @@ pub fn summarize(tables: &mut Tables) {
 }
 
 fn stat(key: Key, rows: &[&Benchmark]) -> Option<BenchmarkStat> {
+    let in_order = noise::in_order(rows);
     let mut wall: Vec<i64> = rows.iter().map(|row| row.wall_ns).collect();
     wall.sort_unstable();
     let (lo_ns, hi_ns) = if wall.len() >= BOOTSTRAP_MIN { bootstrap(&wall) } else { (*wall.first()?, *wall.last()?) };
@@ -45,6 +47,9 @@ fn stat(key: Key, rows: &[&Benchmark]) -> Option<BenchmarkStat> {
         cv: if mean > 0.0 { variance.sqrt() / mean } else { 0.0 },
         user_ns: median_of(rows.iter().map(|row| row.user_ns)),
         system_ns: median_of(rows.iter().map(|row| row.system_ns)),
+        outliers: noise::outliers(&in_order),
+        drift_p: noise::drift(&in_order),
+        first_ratio: noise::first(&in_order),
     })
 }
 

@@ -177,6 +177,12 @@ impl Classes {
         self.names.iter().enumerate().map(|(at, name)| (name.as_str(), 1 << at))
     }
 
+    /// Names of the classes that are found in kernel code only.
+    pub fn kernel_only(&self) -> Vec<String> {
+        let is_kernel = |name: &&String| self.classes.iter().filter(|class| class.name == **name).all(|class| class.dso == "kernel");
+        self.names.iter().filter(is_kernel).cloned().collect()
+    }
+
     /// Whether a dso of this base name is part of the runtime.
     pub fn is_runtime_dso(&self, name: &str) -> bool {
         self.runtime_dsos.iter().any(|pattern| fits(pattern, name))

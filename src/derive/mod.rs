@@ -9,8 +9,10 @@ pub mod canonical;
 pub mod classes;
 mod cost;
 mod effective;
+mod facts;
 mod leaves;
 mod nodes;
+mod noise;
 pub mod paths;
 pub mod places;
 pub mod scaling;
@@ -57,6 +59,7 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
         (event.n_eff, event.design_effect) = (n_eff, design_effect);
     }
     classes::find(tables, &classes, &marks, &nodes);
+    facts::find(tables, &nodes);
     drop(nodes);
     leaves::find(tables);
     trend::fit(tables);

@@ -17,6 +17,7 @@ pub mod number;
 #[cfg(feature = "engine")]
 mod parquet;
 mod quality;
+mod quality_status;
 mod run;
 #[cfg(test)]
 mod sample_run;

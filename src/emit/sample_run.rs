@@ -198,6 +198,7 @@ fn cpu_clock() -> Event {
         n_eff: None,
         design_effect: None,
         lost: None,
+        excludes: None,
     }
 }
 
@@ -255,6 +256,14 @@ fn results(tables: &mut Tables) {
             value: None,
             message: EVIL.into(),
             advice: EVIL.into(),
+            measure: Some(EVIL.into()),
+            part: None,
+            whole: None,
+            limits: Some(EVIL.into()),
+            source: Some(EVIL.into()),
+            short: Some(EVIL.into()),
+            subject: Some(EVIL.into()),
+            other_artifact_id: None,
         });
     }
     tables.diagnostics.push(Diagnostic {

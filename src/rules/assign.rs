@@ -120,7 +120,7 @@ impl<'a> Assigner<'a> {
             options.seen |= !artifacts.is_empty();
             artifacts.retain(|id| self.comparability.standing_of(*id).admitted(alternate.admits));
             options.refused |= options.seen && artifacts.is_empty();
-            artifacts.retain(|id| match self.effects.block(*id, &alternate.mechanism) {
+            artifacts.retain(|id| match self.effects.block(*id, alternate) {
                 None => true,
                 Some(reason) => {
                     options.blocked.get_or_insert(reason);
@@ -197,6 +197,8 @@ impl<'a> Assigner<'a> {
         for id in std::iter::once(artifact).chain(with.iter().copied()) {
             let Some(row) = self.artifact(id) else { continue };
             lineage.roots.insert(row.root.clone());
+            let copies = self.effects.same_recording(id).filter_map(|other| self.artifact(other));
+            lineage.roots.extend(copies.map(|other| other.root.clone()));
             lineage.tools.insert(row.tool.clone());
             if alternate.probe == "event" {
                 let events =

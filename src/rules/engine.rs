@@ -99,16 +99,18 @@ fn reference(comparability: &Comparability) -> polars::prelude::PolarsResult<Dat
     DataFrame::new(1, columns)
 }
 
-/// `admitted`: artifact_id, standing, and by what counts of it are multiplied and divided so that they are counts of the
+/// `admitted`: artifact_id, standing, what sets a refused one apart (difference), and by what counts of it are multiplied and divided so that they are counts of the
 /// bare run's work (1 and 1 where either declares none).
 fn admitted(tables: &Tables, comparability: &Comparability) -> polars::prelude::PolarsResult<DataFrame> {
     let mut ids = Vec::new();
     let mut standings = Vec::new();
     let mut up: Vec<i64> = Vec::new();
     let mut down: Vec<i64> = Vec::new();
+    let mut differences: Vec<Option<&str>> = Vec::new();
     for artifact in &tables.artifacts {
         ids.push(artifact.artifact_id);
         standings.push(comparability.standing_of(artifact.artifact_id).name());
+        differences.push(comparability.differences.get(&artifact.artifact_id).map(String::as_str));
         let own = execution_of(tables, artifact).and_then(|row| row.work).filter(|work| *work > 0);
         let (numerator, denominator) = match (comparability.work.filter(|work| *work > 0), own) {
             (Some(bare), Some(own)) if bare != own => (bare, own),
@@ -120,6 +122,7 @@ fn admitted(tables: &Tables, comparability: &Comparability) -> polars::prelude::
     let columns = vec![
         Series::new("artifact_id".into(), ids).into(),
         Series::new("standing".into(), standings).into(),
+        Series::new("difference".into(), differences).into(),
         Series::new("work_up".into(), up).into(),
         Series::new("work_down".into(), down).into(),
     ];

@@ -101,13 +101,13 @@ pub fn hypothesis(file: &str, text: &str) -> Result<Hypothesis> {
 
 pub(crate) type Part<'a> = (Block<'a>, Vec<(usize, &'a str)>);
 
-/// Cuts the text before every `-- slot:` and `-- alternate:`.
+/// Cuts the text before every `-- slot:` and `-- alternate:`, and before every `-- measure:` of a quality check.
 pub(crate) fn split<'a>(file: &'a str, text: &'a str) -> Result<Vec<Part<'a>>> {
     let mut parts: Vec<Part<'a>> = vec![(Block { file, line: 1, entries: Vec::new() }, Vec::new())];
     for (index, line) in text.lines().enumerate() {
         let line_no = index + 1;
         let trimmed = line.trim_end();
-        let starts = trimmed.starts_with("-- slot:") || trimmed.starts_with("-- alternate:");
+        let starts = ["-- slot:", "-- alternate:", "-- measure:"].iter().any(|key| trimmed.starts_with(key));
         if starts {
             parts.push((Block { file, line: line_no, entries: Vec::new() }, Vec::new()));
         }

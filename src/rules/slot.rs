@@ -139,8 +139,8 @@ impl Judge<'_> {
             n_eff: row.n_eff,
             lo: row.lo,
             hi: row.hi,
-            lost: self.lost_share(row.artifact_id),
-            widen: self.effects.widening(row.artifact_id, &alternate.mechanism, metric.basis),
+            lost: self.effects.lost(row.artifact_id, &alternate.mechanism),
+            widen: self.effects.widening(row.artifact_id, alternate, metric.basis),
             running: row.running,
         };
         Reading::measure(&raw, metric.interval, metric.unit.factor * scale)
@@ -160,7 +160,7 @@ impl Judge<'_> {
         }
         // No call and no wait at all is a count: a slow tracer or a loud neighbour does not change it.
         let is_none = verdict.word() == Word::Rejects && row.part == Some(0) && metric.basis == Basis::Time;
-        if let Some(reason) = self.effects.demotion(row.artifact_id, &alternate.mechanism, metric.basis).filter(|_| !is_none) {
+        if let Some(reason) = self.effects.demotion(row.artifact_id, alternate, metric.basis).filter(|_| !is_none) {
             return verdict.demoted(reason);
         }
         if verdict.word() == Word::Rejects
@@ -181,14 +181,6 @@ impl Judge<'_> {
         let complete = row.skipped == 0 && row.status.as_ref() != "truncated";
         (metric.interval == Interval::Complete && !complete)
             .then(|| format!("inconclusive: none seen, but the file is {} ({} records skipped)", row.status, row.skipped))
-    }
-
-    /// Observations the kernel says it dropped, as a share of all.
-    fn lost_share(&self, artifact: i32) -> f64 {
-        let own = || self.tables.events.iter().filter(|event| event.artifact_id == artifact);
-        let lost: i64 = own().filter_map(|event| event.lost).fold(0, i64::saturating_add);
-        let seen: i64 = own().map(|event| event.n).fold(0, i64::saturating_add);
-        if lost <= 0 { 0.0 } else { lost as f64 / lost.saturating_add(seen) as f64 }
     }
 }
 

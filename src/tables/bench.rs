@@ -12,6 +12,7 @@ table!("counters", "One value of perf stat.", Counter {
     scope: Text, "text", "process, system, or the CPU or thread prefix of the line";
     interval_ns: Option<i64>, "ns", "Time stamp of the interval with -I";
     line_no: i64, "line", "Line in the file";
+    modifiers: Option<Text>, "text", "Modifiers of the event (u, k, p, ...); null for none";
 });
 
 table!("benchmarks", "One timed repetition of a command.", Benchmark {

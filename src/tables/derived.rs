@@ -65,6 +65,9 @@ table!("benchmark_stats", "Repetitions of one command with the same parameters, 
     cv: f64, "ratio", "Standard deviation over mean";
     user_ns: Option<i64>, "ns", "Median user CPU time";
     system_ns: Option<i64>, "ns", "Median system CPU time";
+    outliers: Option<i64>, "count", "Repetitions further from the median than 14.826 median absolute deviations; null with fewer than 5";
+    drift_p: Option<f64>, "probability", "Two-sided p of Spearman's rank correlation of wall time and order; null with fewer than 5";
+    first_ratio: Option<f64>, "ratio", "Wall time of the first repetition over the median of the others; null with fewer than 5";
 });
 
 table!("leaf_paths", "By how many call paths a function is reached at which samples end, for those that hold 1 % or more of an event.", LeafPath {

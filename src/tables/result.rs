@@ -82,11 +82,19 @@ table!("quality", "One check of the profile's quality and what it found.", Quali
     check: Text, "text", "Id, e.g. Q05";
     name: Text, "text", "Name";
     artifact_id: Option<i32>, "id", "The artifact it concerns";
-    status: Text, "text", "ok, warn, demote, block or not checkable";
+    status: Text, "text", "ok, warn, demote, block, not checkable, or silenced by --allow";
     effect: Text, "text", "What it does to which mechanism: none, demote:M1:location, demote:M5:time, block:M1, ...";
     value: Option<f64>, "unit", "The number that decided";
     message: Text, "text", "What was found, with numbers";
     advice: Text, "text", "What to do";
+    measure: Option<Text>, "text", "Which of the check's measures; null where it has one";
+    part: Option<i64>, "unit", "Numerator of the value";
+    whole: Option<i64>, "unit", "Denominator of the value";
+    limits: Option<Text>, "text", "Levels of the measure, as its file declares them";
+    source: Option<Text>, "text", "Where the levels come from";
+    short: Option<Text>, "text", "What was found in a few words";
+    subject: Option<Text>, "text", "What it is about where that is less than the file: a dso, a system call";
+    other_artifact_id: Option<i32>, "id", "The other file, where it compares two";
 });
 
 table!("thresholds", "One threshold as it was used, and where it comes from.", Threshold {

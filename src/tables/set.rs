@@ -56,6 +56,7 @@ tables! {
     host: HostFact,
     environment: EnvironmentReading,
     diagnostics: Diagnostic,
+    recording_facts: RecordingFact,
     events: Event,
     processes: Process,
     threads: Thread,

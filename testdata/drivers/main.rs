@@ -14,6 +14,7 @@ mod determinism;
 mod field_reports;
 mod malformed;
 mod matrix;
+mod mutations;
 mod names;
 mod own_rules;
 mod parity;
@@ -29,6 +30,7 @@ fn main() {
     let mut trials = tidy::trials();
     trials.extend(matrix::trials());
     trials.extend(removal::trials());
+    trials.extend(mutations::trials());
     trials.extend(peers::trials());
     trials.extend(names::trials());
     trials.extend(anchors::trials());

@@ -116,8 +116,9 @@ fn push(value: &Value, recorder: &mut Recorder) {
             }
         },
     };
-    let row = counter(value, plain_event(&value.event), number, unit, status, recorder);
-    recorder.tables.counters.push(row);
+    let (event, modifiers) = plain_event(&value.event);
+    let row = counter(value, event, number, unit, status, recorder);
+    recorder.tables.counters.push(Counter { modifiers: modifiers.map(Into::into), ..row });
 }
 
 fn counter(value: &Value, event: &str, number: Option<i64>, unit: &str, status: &str, recorder: &mut Recorder) -> Counter {
@@ -132,6 +133,7 @@ fn counter(value: &Value, event: &str, number: Option<i64>, unit: &str, status: 
         scope: recorder.text(value.scope.as_deref().unwrap_or("process")),
         interval_ns: value.interval.as_deref().and_then(text::seconds),
         line_no: value.line_no,
+        modifiers: None,
     }
 }
 
@@ -139,11 +141,13 @@ fn time_unit(unit: &str) -> &'static str {
     if matches!(unit, "ns" | "usec" | "msec" | "seconds") { "ns" } else { "count" }
 }
 
-/// The name without modifiers (`cycles:u`).
-fn plain_event(event: &str) -> &str {
+/// The name and its modifiers (`cycles:u`).
+fn plain_event(event: &str) -> (&str, Option<&str>) {
     match event.rsplit_once(':') {
-        Some((name, modifiers)) if !modifiers.is_empty() && modifiers.chars().all(|c| "ukhGHpPSDWeI".contains(c)) => name,
-        _ => event,
+        Some((name, modifiers)) if !modifiers.is_empty() && modifiers.chars().all(|c| "ukhGHpPSDWeI".contains(c)) => {
+            (name, Some(modifiers))
+        }
+        _ => (event, None),
     }
 }
 
