@@ -27,6 +27,10 @@ pub struct AnalyzeRequest {
     pub pid: Option<i32>,
     /// Folders with hypotheses of the user's own.
     pub rules: Vec<PathBuf>,
+    /// Bounds of the user's own for metrics of hypotheses.
+    pub thresholds: Option<PathBuf>,
+    /// What basic things cost on the recorded machine.
+    pub costs: Option<PathBuf>,
     /// What makes two angles independent.
     pub lineage: Lineage,
     /// Keep scheduler, syscall, lock and block tracepoints among the samples too.

@@ -7,6 +7,7 @@
 //! name through [`escape`], which has one function per output language.
 
 pub mod anchor;
+pub mod biases;
 pub mod escape;
 mod fingerprint;
 mod flame;
@@ -17,6 +18,7 @@ pub mod number;
 #[cfg(feature = "engine")]
 mod parquet;
 mod quality;
+pub mod recipe;
 mod run;
 #[cfg(test)]
 mod sample_run;
@@ -27,6 +29,7 @@ mod tests;
 mod unresolved;
 pub mod view;
 pub mod wall;
+pub mod words;
 mod write;
 
 pub use hypothesis::{cost as cost_text, threshold_text};

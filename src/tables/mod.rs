@@ -39,7 +39,7 @@ pub use derived::{BenchmarkStat, FunctionCost, SeriesTrend, StackClass, StackCos
 pub use heap::{Allocation, HeapPoint, MemoryPoint};
 pub use kernel::{BlockRequest, Interrupt, LockContention};
 pub use place::{Dso, Frame, Function, Mapping, Stack};
-pub use result::{Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
+pub use result::{Charged, Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
 pub use run::{Artifact, Diagnostic, EnvironmentReading, Execution, HostFact};
 pub use sample::{Event, Process, Sample, Thread, ThreadName};
 pub use set::Tables;

@@ -90,6 +90,7 @@ tables! {
     hotspots: Hotspot,
     quality: Quality,
     thresholds: Threshold,
+    charges: Charged,
 }
 
 impl Tables {
