@@ -83,6 +83,7 @@ pub fn settle(tables: &mut Tables, judged: &[Judged], effects: &Effects, out: &m
     let charges = charge::charge(tables, judged, &out.facts);
     for (own, charge) in judged.iter().zip(&charges) {
         rows::hypothesis(tables, own, charge, effects);
+        rows::charges(tables, own, charge);
         rows::readings(tables, own);
         rows::evidence(tables, own);
         rows::thresholds(tables, own);

@@ -16,6 +16,7 @@ use crate::{hotspots, symbolize};
 /// Reads, names, derives, judges and ranks. Fails where no input could be read at all.
 pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     let mut stages = Stages::new(request.watch.clone());
+    rules::check(&rule_options(request))?;
     let inputs = Inputs::find(&request.paths)?;
     let library = Library::open(&roots(request, &inputs));
     stages.end("open");
@@ -74,7 +75,13 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
 }
 
 fn rule_options(request: &AnalyzeRequest) -> RuleOptions {
-    RuleOptions { rules_dirs: request.rules.clone(), lineage_probe: request.lineage == Lineage::Probe, allow: request.allow.clone() }
+    RuleOptions {
+        rules_dirs: request.rules.clone(),
+        lineage_probe: request.lineage == Lineage::Probe,
+        allow: request.allow.clone(),
+        thresholds: request.thresholds.clone(),
+        costs: request.costs.clone(),
+    }
 }
 
 /// What the user gave, and the documented places: `symbols/` in an input directory and next to it, /usr/lib/debug by
@@ -150,7 +157,7 @@ fn queries(judgement: &Judgement) -> Vec<(String, String)> {
     let views = rules::VIEWS.iter().map(|(file, text)| (format!("views/{file}"), (*text).to_owned()));
     let checks = rules::CHECKS.iter().map(|(file, text)| (format!("quality/{file}"), (*text).to_owned()));
     let hypotheses = judgement.hypotheses.iter().map(|own| (format!("hypotheses/{}", own.file), own.text.clone()));
-    views.chain(checks).chain(hypotheses).collect()
+    views.chain(checks).chain(hypotheses).chain(judgement.given.iter().cloned()).collect()
 }
 
 /// The commands that would fill open slots, each with the reason why its slot is open.

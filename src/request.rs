@@ -29,6 +29,10 @@ pub struct AnalyzeRequest {
     pub rules: Vec<PathBuf>,
     /// Quality checks that are to have no effect.
     pub allow: Vec<String>,
+    /// Bounds of the user's own for metrics of hypotheses.
+    pub thresholds: Option<PathBuf>,
+    /// What basic things cost on the recorded machine.
+    pub costs: Option<PathBuf>,
     /// What makes two angles independent.
     pub lineage: Lineage,
     /// Keep scheduler, syscall, lock and block tracepoints among the samples too.

@@ -18,7 +18,7 @@
 -- alternate: calls per CPU second
 -- mechanism: M3
 -- probe: malloc_hook
--- metric: allocations_per_cpu_second unit=1/s reject=250000 support=2500000 saturate=25000000 scale=log10 interval=complete min_n=0 basis=count source=measured:"a malloc and free pair costs 7 ns (thread cache), 17 ns (4 KiB), 41 ns (20 000 live blocks): 2.5e6/s are 10 % of a core at 41 ns; rules.md R18"
+-- metric: allocations_per_cpu_second unit=1/s reject=250000 support=2500000 saturate=25000000 scale=log10 interval=complete min_n=0 basis=count cost=malloc_pair source=measured:"a malloc and free pair costs 7 ns (thread cache), 17 ns (4 KiB), 41 ns (20 000 live blocks): 2.5e6/s are 10 % of a core at 41 ns; rules.md R18"
 -- normalizer: CPU time of the bare run, counts scaled by the declared work
 -- needs: allocations
 -- evidence: {part} allocation calls, {value} per second of CPU time
@@ -74,7 +74,7 @@ WHERE s.class = 'ALLOC'
 -- alternate: the heap does not grow
 -- mechanism: M10
 -- probe: mm_counters
--- metric: faults_per_cpu_second unit=1/s reject=50000 support=5000 saturate=500 scale=log10 interval=accounting min_n=0 basis=memory source=measured:"a minor fault costs 1.9 us: 5 000/s are 1 % of a core; rules.md R18 C"
+-- metric: faults_per_cpu_second unit=1/s reject=50000 support=5000 saturate=500 scale=log10 interval=accounting min_n=0 basis=memory cost=page_fault source=measured:"a minor fault costs 1.9 us: 5 000/s are 1 % of a core; rules.md R18 C"
 -- normalizer: CPU time of the same run, at least 2 s (start-up faults blur shorter ones)
 -- exclusion: yes
 -- needs: artifacts where kind = 'time-v'

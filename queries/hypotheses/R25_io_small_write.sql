@@ -16,7 +16,7 @@
 -- alternate: summary
 -- mechanism: M5
 -- probe: ptrace_stop
--- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
+-- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count cost=system_call source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
 -- metric: bytes_per_call unit=bytes reject=4096 support=512 saturate=32 scale=log10 interval=complete min_n=20 basis=count source=house:"4 KiB page, 8 KiB stdio buffer; rules.md R25"
 -- normalizer: wall time of the bare run, or what the descriptors are (pipes and sockets do not count; each write is answered by a switch)
 -- needs: syscalls
@@ -80,7 +80,7 @@ WHERE s.class = 'WRITE_PATH'
 -- alternate: log
 -- mechanism: M5
 -- probe: ptrace_stop
--- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
+-- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count cost=system_call source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
 -- metric: bytes_per_call unit=bytes reject=4096 support=512 saturate=32 scale=log10 interval=complete min_n=20 basis=count source=house:"4 KiB page, 8 KiB stdio buffer; rules.md R25"
 -- normalizer: wall time of the bare run, or what the descriptors are (pipes and sockets do not count; each write is answered by a switch)
 -- needs: syscall_events

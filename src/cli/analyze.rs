@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::progress::Progress;
-use super::{Outcome, out};
+use super::{Outcome, dry_run, out};
 use crate::AnalyzeRequest;
 use crate::emit::{self, EmitOptions, Overwrite, Run, terminal, view};
 use crate::error::{Error, Result};
@@ -17,6 +17,7 @@ const HELP: &str = "Examples:
   tripod analyze testdata/scenarios/s1-unbuffered-writes
   tripod analyze perf.data -o report --symbol-dir build/
   tripod analyze system-wide/perf.data --comm postgres
+  tripod analyze recordings/ --thresholds ours.txt --dry-run      (what our own bounds would change)
   tripod analyze recordings/ --fail-on kernel      (exit code 1 if a hypothesis is proven: for CI)";
 
 /// Read recordings, rank hotspots, test hypotheses, write a run directory
@@ -66,6 +67,16 @@ pub struct Args {
     /// Take a quality check's effect away; it is still listed, as silenced. May be repeated, or ids separated by commas
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     allow: Vec<String>,
+    /// Use the bounds of this file in place of the published ones, one metric per line:
+    /// `R25 A calls_per_second support=20000 reason="why"`
+    #[arg(long, value_name = "FILE")]
+    thresholds: Option<PathBuf>,
+    /// What basic things cost on the recorded machine, as the capture kit measures it; or a class of queries/costs.json
+    #[arg(long, value_name = "FILE")]
+    costs: Option<PathBuf>,
+    /// Only say which verdicts and labels --thresholds, --costs, --rules and --lineage would change; nothing is written
+    #[arg(long)]
+    dry_run: bool,
     /// What two angles must not share: `tool` (two perf recordings count once) or only `probe`
     #[arg(long, value_enum, default_value = "tool")]
     lineage: LineageArg,
@@ -114,6 +125,7 @@ struct Job {
     overwrite: Overwrite,
     options: EmitOptions,
     quiet: bool,
+    dry_run: bool,
     fail_on: Vec<Condition>,
 }
 
@@ -122,6 +134,10 @@ pub fn run(args: Args) -> Result<Outcome> {
         threads(jobs)?;
     }
     let job = resolve(args)?;
+    if job.dry_run {
+        out::print(dry_run::flips(&job.request)?.as_bytes())?;
+        return Ok(Outcome::Done);
+    }
     emit::check(&job.dir)?;
     let progress = if job.quiet { None } else { Progress::start(&job.request.watch) };
     let run = crate::analyze(&job.request)?;
@@ -176,6 +192,8 @@ fn resolve(args: Args) -> Result<Job> {
             pid: args.pid,
             rules: args.rules,
             allow: args.allow.iter().map(|id| id.trim().to_uppercase()).filter(|id| !id.is_empty()).collect(),
+            thresholds: args.thresholds,
+            costs: args.costs,
             lineage: match args.lineage {
                 LineageArg::Tool => Lineage::Tool,
                 LineageArg::Probe => Lineage::Probe,
@@ -187,6 +205,7 @@ fn resolve(args: Args) -> Result<Job> {
         overwrite: if args.force { Overwrite::AnyRun } else { Overwrite::SameRun },
         options: EmitOptions { timings: args.timings },
         quiet: args.quiet,
+        dry_run: args.dry_run,
         fail_on: args.fail_on,
     })
 }

@@ -5,8 +5,10 @@
 //! be read at all. A closed pipe is success.
 
 mod analyze;
+mod catalogue;
 mod change;
 mod columns;
+mod dry_run;
 mod explain;
 mod formats;
 mod frame;
@@ -14,6 +16,7 @@ mod hypotheses;
 mod out;
 mod progress;
 mod query;
+mod recipe;
 mod stored;
 mod tables;
 
@@ -48,11 +51,13 @@ Exit codes: 0 done, 1 a --fail-on condition holds, 2 the request cannot be met, 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Read recordings, rank hotspots, test hypotheses, write a run directory
-    Analyze(analyze::Args),
+    Analyze(Box<analyze::Args>),
     /// Ask a run directory questions in SQL
     Query(query::Args),
     /// Say in full why a hypothesis got its label and what would change it
     Explain(explain::Args),
+    /// Print a capture kit: a POSIX sh script that records a program on another machine
+    Recipe(recipe::Args),
     /// List the file formats that can be read and the commands that record them
     Formats(formats::Args),
     /// List the hypotheses with their three angles
@@ -95,9 +100,10 @@ fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(command: Command) -> Result<Outcome> {
     match command {
-        Command::Analyze(args) => analyze::run(args),
+        Command::Analyze(args) => analyze::run(*args),
         Command::Query(args) => query::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Recipe(args) => recipe::run(args),
         Command::Formats(args) => formats::run(&args),
         Command::Hypotheses(args) => hypotheses::run(args),
         Command::Tables(args) => tables::run(&args),

@@ -96,6 +96,7 @@ impl Stored {
             hotspots: self.rows()?,
             quality: self.rows()?,
             thresholds: self.rows()?,
+            charges: self.rows()?,
             diagnostics: self.rows()?,
             ..Tables::default()
         };

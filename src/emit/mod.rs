@@ -7,6 +7,7 @@
 //! name through [`escape`], which has one function per output language.
 
 pub mod anchor;
+pub mod biases;
 pub mod escape;
 mod fingerprint;
 mod flame;
@@ -18,6 +19,7 @@ pub mod number;
 mod parquet;
 mod quality;
 mod quality_status;
+pub mod recipe;
 mod run;
 #[cfg(test)]
 mod sample_run;
@@ -28,6 +30,7 @@ mod tests;
 mod unresolved;
 pub mod view;
 pub mod wall;
+pub mod words;
 mod write;
 
 pub use hypothesis::{cost as cost_text, threshold_text};

@@ -106,6 +106,9 @@ pub fn threshold(id: &str, slot: &str) -> Threshold {
         min_n: 100,
         source_kind: "house".into(),
         source: "measured on S1".into(),
+        cost: None,
+        cost_ns: None,
+        cost_source: None,
     }
 }
 

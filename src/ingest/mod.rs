@@ -41,6 +41,11 @@ pub use merge::merge;
 pub use recorder::{FrameAt, NewEvent, Recorder, Severity};
 pub use stdin::{STDIN, STDIN_NAME};
 
+/// The words of a command line as a shell would split it; nothing is expanded. Of several commands the first.
+pub fn command_words(line: &str) -> Vec<String> {
+    command::simple_commands(line).into_iter().next().unwrap_or_default()
+}
+
 /// One input file, decompressed.
 pub struct Input<'a> {
     /// Path relative to the input root, as shown to people and used in anchors.

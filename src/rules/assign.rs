@@ -49,6 +49,11 @@ impl Candidate {
         self.lineage.probes.iter().map(String::as_str).collect::<Vec<_>>().join("+")
     }
 
+    /// Tools that recorded both.
+    pub fn shared_tools<'a>(&'a self, other: &'a Candidate) -> impl Iterator<Item = &'a Text> {
+        self.lineage.tools.intersection(&other.lineage.tools)
+    }
+
     /// The tools behind it, joined.
     pub fn tool(&self) -> String {
         self.lineage.tools.iter().map(Text::as_ref).collect::<Vec<_>>().join("+")

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::condition::Condition;
+use super::costs::Cost;
+use super::parse::At;
 use super::score::{Bounds, Interval};
 
 /// One hypothesis: a claim, and the angles from which it is tested.
@@ -185,7 +187,11 @@ pub struct Metric {
     pub interval: Interval,
     pub min_n: i64,
     pub basis: Basis,
-    /// tool, paper, doc, measured or house.
+    /// The cost of one observation that the bounds were stated for (`queries/costs.json`).
+    pub cost: Option<String>,
+    /// The cost by which the bounds were brought to the recorded machine.
+    pub calibrated: Option<Cost>,
+    /// tool, paper, doc, measured or house; user where `--thresholds` changed a bound.
     pub source_kind: String,
     pub source: String,
 }
@@ -245,6 +251,13 @@ impl Alternate {
 }
 
 impl Hypothesis {
+    /// Where `key` with `value` stands in its file, for a mistake that is found after parsing.
+    pub(super) fn at<'a>(&'a self, key: &'a str, value: &str) -> At<'a> {
+        let is_it = |line: &str| line.strip_prefix("-- ").and_then(|line| line.strip_prefix(key)).is_some_and(|rest| rest.contains(value));
+        let line = self.text.lines().position(is_it).map_or(1, |index| index + 1);
+        At { file: &self.file, line, key }
+    }
+
     pub fn slot(&self, letter: char) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.letter == letter)
     }

@@ -12,12 +12,15 @@
 //! of a hypothesis is written in Rust.
 
 pub mod anchor;
-mod assign;
+pub(crate) mod assign;
 mod comparable;
 mod condition;
+pub mod costs;
 pub(crate) mod dialect;
 pub mod engine;
 pub mod file;
+mod given;
+pub mod overrides;
 pub(crate) mod parse;
 pub mod score;
 mod site;
@@ -28,6 +31,7 @@ use std::path::{Path, PathBuf};
 
 pub use comparable::{Comparability, Standing};
 pub use condition::Facts;
+pub use given::check;
 pub use site::{Agreement, Site};
 
 use crate::derive::Classes;
@@ -37,6 +41,7 @@ use crate::quality::{self, Allowed, Effects};
 use crate::tables::Tables;
 use engine::Engine;
 use file::Hypothesis;
+use given::Changes;
 use slot::{Judge, SlotResult};
 
 macro_rules! embedded {
@@ -189,6 +194,10 @@ pub struct RuleOptions {
     pub lineage_probe: bool,
     /// Quality checks that are to have no effect (`--allow Q29`).
     pub allow: Vec<String>,
+    /// Bounds of the user's own (`--thresholds FILE`).
+    pub thresholds: Option<PathBuf>,
+    /// What basic things cost on the recorded machine (`--costs FILE`).
+    pub costs: Option<PathBuf>,
 }
 
 /// A command that would fill an open slot.
@@ -216,6 +225,8 @@ pub struct Judgement {
     pub statements: Vec<Statement>,
     /// The hypotheses as declared, in order of id.
     pub hypotheses: Vec<Hypothesis>,
+    /// Files of the user that changed thresholds: (name, text).
+    pub given: Vec<(String, String)>,
     pub facts: Facts,
 }
 
@@ -235,17 +246,40 @@ pub fn hypotheses(dirs: &[PathBuf]) -> Result<Vec<Hypothesis>> {
         let own = parse::hypothesis(file, text)?;
         known.insert(own.id.clone(), own);
     }
+    let mut own_files: BTreeMap<String, String> = BTreeMap::new();
     for dir in dirs {
         for (file, text) in sql_files(dir)? {
             let own = parse::hypothesis(&file, &text)?;
+            if let Some(other) = own_files.insert(own.id.clone(), file) {
+                return Err(own
+                    .at("id", &own.id)
+                    .error("an id that no other file of --rules has", format!("{} (also in {other})", own.id)));
+            }
             known.insert(own.id.clone(), own);
         }
     }
-    let unknown = known.values().flat_map(|own| &own.explains).find(|edge| edge.hypothesis.is_empty());
-    match unknown {
-        Some(_) => Err(Error::Request("explains: an empty id".to_owned())),
-        None => Ok(known.into_values().collect()),
+    for own in known.values().filter(|own| own_files.contains_key(&own.id)) {
+        if let Some(edge) = own.explains.iter().find(|edge| !known.contains_key(&edge.hypothesis)) {
+            return Err(own.at("explains", &edge.hypothesis).error("the id of a hypothesis", edge.hypothesis.as_str()));
+        }
     }
+    Ok(known.into_values().collect())
+}
+
+/// The rows of one alternate; a mistake is placed.
+fn ask(engine: &mut Engine, own: &Hypothesis, alternate: &file::Alternate) -> Result<Vec<engine::Row>> {
+    let at = parse::At { file: &own.file, line: alternate.line, key: "SELECT" };
+    let frame = engine.query(&format!("hypotheses/{}", own.file), &alternate.sql);
+    let rows = frame.and_then(|frame| engine::rows(&frame));
+    rows.map_err(|error| at.error("a query over the tables and views", error.to_string()))
+}
+
+fn make_views(engine: &mut Engine) -> Result<()> {
+    for (file, sql) in VIEWS {
+        dialect::check(strip_comments(sql).trim()).map_err(|why| Error::Request(format!("views/{file}: {why}")))?;
+        engine.view(view_name(file), &format!("views/{file}"), strip_comments(sql).trim().trim_end_matches(';'))?;
+    }
+    Ok(())
 }
 
 /// The built-in quality checks.
@@ -267,7 +301,9 @@ fn sql_files(dir: &Path) -> Result<Vec<(String, String)>> {
 
 /// Fills `quality`, `readings`, `evidence`, `hypotheses` and `thresholds`. All other tables must be complete.
 pub fn judge(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
-    let hypotheses = hypotheses(&options.rules_dirs)?;
+    let mut hypotheses = hypotheses(&options.rules_dirs)?;
+    let changes = Changes::read(options)?;
+    changes.apply(tables, &mut hypotheses)?;
     let checks = checks()?;
     let allowed = Allowed::new(&options.allow, &checks)?;
     let comparability = match allowed.has(COMPARISONS) {
@@ -277,15 +313,12 @@ pub fn judge(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
     let own = hypotheses.iter().map(|own| own.text.as_str());
     let texts: Vec<&str> = VIEWS.iter().chain(CHECKS).map(|(_, text)| *text).chain(own).collect();
     let mut engine = Engine::over(tables, &comparability, &texts)?;
-    for (file, sql) in VIEWS {
-        dialect::check(strip_comments(sql).trim()).map_err(|why| Error::Request(format!("views/{file}: {why}")))?;
-        engine.view(view_name(file), &format!("views/{file}"), strip_comments(sql).trim().trim_end_matches(';'))?;
-    }
+    make_views(&mut engine)?;
     let facts = facts(&mut engine, &comparability)?;
     tables.quality = quality::judge(tables, &mut engine, &checks, &comparability, &allowed)?;
     let effects = Effects::of(&tables.quality, Classes::embedded()?.kernel_only());
     let judged = judge_all(tables, &mut engine, &hypotheses, &comparability, &effects, &facts, options)?;
-    let mut out = Judgement { facts, hypotheses, ..Judgement::default() };
+    let mut out = Judgement { facts, hypotheses, given: changes.files(), ..Judgement::default() };
     ledger::settle(tables, &judged, &effects, &mut out);
     out.queries = engine.log;
     Ok(out)
@@ -314,9 +347,7 @@ fn judge_all(
                 (Some(why), _) => judge.empty(letter, &assign::Assigned { reason: Some(why.clone()), ..Default::default() }),
                 (None, None) => judge.empty(letter, &assigned),
                 (None, Some(alternate)) => {
-                    let name = format!("hypotheses/{}", hypothesis.file);
-                    let frame = engine.query(&name, &alternate.sql)?;
-                    let rows = engine::rows(&frame).map_err(|error| Error::Request(format!("{name}, line {}: {error}", alternate.line)))?;
+                    let rows = ask(engine, hypothesis, alternate)?;
                     judge.fill(letter, alternate, &assigned, &rows)
                 }
             };

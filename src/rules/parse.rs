@@ -10,6 +10,7 @@
 //! Unknown and missing keys are errors that name file, line and key: a typing error must not silently change a verdict.
 
 use super::condition::Condition;
+use super::costs;
 use super::dialect;
 use super::file::{Admits, Alternate, Basis, CostMetric, Explains, Hypothesis, Metric, Need, Overlap, Slot, Status, Unit};
 use super::score::{Bound, Bounds, Interval, Scale};
@@ -176,7 +177,7 @@ fn header(mut block: Block<'_>, text: &str) -> Result<Hypothesis> {
     let out = Hypothesis {
         file: file.to_owned(),
         text: text.to_owned(),
-        id: block.text("id")?,
+        id: id(&mut block)?,
         name: block.text("name")?,
         claim: block.text("claim")?,
         category: block.text("category")?,
@@ -195,6 +196,19 @@ fn header(mut block: Block<'_>, text: &str) -> Result<Hypothesis> {
     };
     block.done()?;
     Ok(out)
+}
+
+/// An id goes into file names, commands and tables: letters, digits, `_` and `-`.
+fn id(block: &mut Block<'_>) -> Result<String> {
+    let file = block.file;
+    let entry = block.required("id")?;
+    let is_good = entry.value.starts_with(|c: char| c.is_ascii_alphabetic())
+        && entry.value.len() <= 32
+        && entry.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if is_good {
+        return Ok(entry.value);
+    }
+    Err(At { file, line: entry.line, key: "id" }.error("a letter, then letters, digits, _ and - (32 at most)", entry.value))
 }
 
 fn list(value: &str) -> impl Iterator<Item = &str> {
@@ -276,6 +290,10 @@ fn alternate(mut block: Block<'_>, sql: Vec<(usize, &str)>) -> Result<Alternate>
     let sql: Vec<&str> = sql.into_iter().map(|(_, text)| text).collect();
     let sql = sql.join("\n").trim().trim_end_matches(';').to_owned();
     dialect::check(&sql).map_err(|why| At { file, line, key: "SELECT" }.error("the dialect of queries/README.md", why))?;
+    if let Some(metric) = metrics.iter().find(|metric| !sql.contains(&format!("'{}'", metric.name))) {
+        return Err(At { file, line, key: "SELECT" }.error(format!("rows with '{}' as metric", metric.name), "none"));
+    }
+    let evidence = evidence(&mut block, &metrics)?;
     let out = Alternate {
         name: block.text("alternate")?,
         mechanism: mechanism.value,
@@ -287,13 +305,34 @@ fn alternate(mut block: Block<'_>, sql: Vec<(usize, &str)>) -> Result<Alternate>
         admits,
         is_of_compiler: lineage.is_some(),
         is_exclusion: exclusion.is_some(),
-        evidence: block.text("evidence")?,
+        evidence,
         record: block.text("record")?,
         sql,
         line,
     };
     block.done()?;
     Ok(out)
+}
+
+/// The evidence sentence; its places must be numbers that a reading has.
+fn evidence(block: &mut Block<'_>, metrics: &[Metric]) -> Result<String> {
+    const NUMBERS: [&str; 8] = ["part", "whole", "n", "value", "percent", "part_s", "whole_s", "site"];
+    let entry = block.required("evidence")?;
+    let at = At { file: block.file, line: entry.line, key: "evidence" };
+    for place in entry.value.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(place, _)| place) {
+        let number = match place.split_once('.') {
+            None => place,
+            Some((name, number)) if metrics.iter().any(|metric| metric.name == name) => number,
+            Some((name, _)) => return Err(at.error("a metric of this alternate before the dot", name)),
+        };
+        if !NUMBERS.contains(&number) {
+            return Err(at.error(format!("one of {} in braces", NUMBERS.join(", ")), number));
+        }
+    }
+    if entry.value.is_empty() {
+        return Err(at.error("a value", "nothing"));
+    }
+    Ok(entry.value)
 }
 
 fn need(value: &str) -> Need {
@@ -303,7 +342,7 @@ fn need(value: &str) -> Need {
     }
 }
 
-/// `name unit=.. reject=.. support=.. saturate=.. scale=.. interval=.. min_n=.. basis=.. source=kind:"reference"`.
+/// `name unit=.. reject=.. support=.. saturate=.. scale=.. interval=.. min_n=.. basis=.. cost=.. source=kind:"reference"`.
 fn metric(file: &str, entry: &Entry) -> Result<Metric> {
     let at = At { file, line: entry.line, key: "metric" };
     let (head, source) = entry.value.split_once("source=").ok_or_else(|| at.error("source=kind:\"reference\"", "none"))?;
@@ -316,7 +355,7 @@ fn metric(file: &str, entry: &Entry) -> Result<Metric> {
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for word in words {
         let (key, value) = word.split_once('=').ok_or_else(|| at.error("key=value", word))?;
-        const KNOWN: [&str; 8] = ["unit", "reject", "support", "saturate", "scale", "interval", "min_n", "basis"];
+        const KNOWN: [&str; 9] = ["unit", "reject", "support", "saturate", "scale", "interval", "min_n", "basis", "cost"];
         if !KNOWN.contains(&key) || pairs.iter().any(|(own, _)| *own == key) {
             return Err(at.error("a known key once", word));
         }
@@ -331,25 +370,35 @@ fn metric(file: &str, entry: &Entry) -> Result<Metric> {
         scale: scale(at, get("scale")?)?,
     };
     ordered(at, &bounds)?;
+    let unit = get("unit")?;
+    let cost = pairs.iter().find(|(own, _)| *own == "cost").map(|(_, value)| *value);
+    if let Some(cost) = cost.filter(|cost| !costs::is_known(cost)) {
+        return Err(at.error("a cost of queries/costs.json", cost));
+    }
+    if cost.is_some() && unit != "1/s" {
+        return Err(at.error("unit=1/s where a cost is named", unit));
+    }
     Ok(Metric {
         name: name.to_owned(),
-        unit: Unit::named(get("unit")?).ok_or_else(|| at.error("a known unit", get("unit").unwrap_or("")))?,
+        unit: Unit::named(unit).ok_or_else(|| at.error("a known unit", unit))?,
         bounds,
         interval: interval(at, get("interval")?)?,
         min_n: get("min_n")?.parse().map_err(|_| at.error("a whole number for min_n", "something else"))?,
         basis: basis(at, get("basis")?)?,
+        cost: cost.map(str::to_owned),
+        calibrated: None,
         source_kind: source_kind.to_owned(),
         source: reference.trim().trim_matches('"').to_owned(),
     })
 }
 
-fn bound(at: At<'_>, text: &str) -> Result<Bound> {
+pub(super) fn bound(at: At<'_>, text: &str) -> Result<Bound> {
     let (number, per_factor) = text.strip_suffix('N').map_or((text, false), |number| (number, true));
     let value = number.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| at.error("a number", text))?;
     Ok(Bound { value, per_factor })
 }
 
-fn ordered(at: At<'_>, bounds: &Bounds) -> Result<()> {
+pub(super) fn ordered(at: At<'_>, bounds: &Bounds) -> Result<()> {
     // Bounds that scale are compared at a factor at which they have their meaning (a series needs at least two threads).
     let ramp = bounds.at(4.0);
     let rising = ramp.reject < ramp.support && ramp.support < ramp.saturate;
@@ -417,6 +466,11 @@ mod tests {
             ("-- slot: B", "-- slot: C", 58, "key slot: expected slot B"),
             ("reject=0.02 support=0.10", "reject=0.2 support=0.10", 20, "reject < support < saturate"),
             ("unit=share", "unit=parsecs", 20, "expected a known unit"),
+            ("-- id: R13", "-- id: R 13", 1, "key id: expected a letter, then letters"),
+            ("basis=share", "basis=share cost=soul", 20, "expected a cost of queries/costs.json, found soul"),
+            ("basis=share", "basis=share cost=page_fault", 20, "expected unit=1/s where a cost is named"),
+            ("-- evidence: {percent}", "-- evidence: {procent}", 22, "key evidence: expected one of part, whole"),
+            ("'format_share' AS metric", "'formatshare' AS metric", 24, "key SELECT: expected rows with 'format_share' as metric"),
         ] {
             let error = hypothesis("own.sql", &good().replacen(from, to, 1)).unwrap_err().to_string();
             assert!(error.contains(message), "{from}: {error}");

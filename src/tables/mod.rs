@@ -39,7 +39,7 @@ pub use derived::{BenchmarkStat, FunctionCost, LeafPath, LeafSpread, Scaling, Se
 pub use heap::{Allocation, HeapPoint, MemoryPoint};
 pub use kernel::{Accounting, BlockRequest, HistogramBucket, Interrupt, LockContention, LockTotal};
 pub use place::{Dso, Frame, Function, Mapping, Stack};
-pub use result::{Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
+pub use result::{Charged, Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
 pub use run::{Artifact, Diagnostic, EnvironmentReading, Execution, HostFact, RecordingFact};
 pub use sample::{Event, Process, Sample, Thread, ThreadName};
 pub use set::Tables;

@@ -109,6 +109,16 @@ table!("thresholds", "One threshold as it was used, and where it comes from.", T
     scale: Text, "text", "linear or log10";
     interval: Text, "text", "wilson, complete, accounting, bootstrap, given or counter";
     min_n: i64, "count", "Fewest observations";
-    source_kind: Text, "text", "tool, paper, doc, measured or house";
+    source_kind: Text, "text", "tool, paper, doc, measured or house; user where --thresholds changed it";
     source: Text, "text", "The reference";
+    cost: Option<Text>, "text", "The basic cost that the bounds were stated for: malloc_pair, page_fault, system_call, context_switch";
+    cost_ns: Option<f64>, "ns", "What it is taken to cost on the recorded machine; the bounds follow it";
+    cost_source: Option<Text>, "text", "default, a measurement's anchor, or the file given with --costs";
+});
+
+table!("charges", "One amount that a special explanation took from a general one, so that no cost counts twice.", Charged {
+    hypothesis: Text, "text", "Id of the general one";
+    special: Text, "text", "Id of the KERNEL that took it";
+    how: Text, "text", "share: its own cost; class NAME: what of the general one's place lies under that symbol class; all: the general one is a mere consequence";
+    share: Option<f64>, "share", "What was taken of their resource; null for all";
 });

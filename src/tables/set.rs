@@ -97,6 +97,7 @@ tables! {
     hotspots: Hotspot,
     quality: Quality,
     thresholds: Threshold,
+    charges: Charged,
 }
 
 impl Tables {
