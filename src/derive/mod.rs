@@ -4,6 +4,7 @@
 //! reasons, sums costs over stacks, finds symbol classes and sites, and fits trends. What a stack inherits from its
 //! callers is found for all stacks in one pass (`nodes.rs`), since parents come before their children.
 
+pub mod baseline;
 mod bench;
 pub mod canonical;
 pub mod classes;
@@ -12,6 +13,7 @@ mod effective;
 mod nodes;
 pub mod paths;
 pub mod places;
+mod spans;
 pub mod target;
 mod trend;
 mod waits;
@@ -58,5 +60,7 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
     drop(nodes);
     trend::fit(tables);
     bench::summarize(tables);
+    spans::sum(tables)?;
+    baseline::fill(tables);
     Ok(Derived { target, classes, marks })
 }

@@ -60,6 +60,13 @@ fn whole_run(out: &mut Tables, artifact: i32, memory: Vec<MemoryPoint>, counters
     append(&mut out.benchmarks, benchmarks, |r| r.artifact_id = artifact);
 }
 
+/// What a program says of itself.
+fn program_log(out: &mut Tables, artifact: i32, spans: Vec<Span>, verdicts: Vec<StatedVerdict>, points: Vec<ScalingPoint>) {
+    append(&mut out.spans, spans, |r| r.artifact_id = artifact);
+    append(&mut out.stated_verdicts, verdicts, |r| r.artifact_id = artifact);
+    append(&mut out.scaling_points, points, |r| r.artifact_id = artifact);
+}
+
 /// Rows about the run and its machine.
 fn surroundings(
     out: &mut Tables,
@@ -156,6 +163,7 @@ impl Merger {
             r.stack_id = stacks.map(r.stack_id);
         });
         append(&mut out.heap_timeline, local.heap_timeline, |r| r.artifact_id = artifact);
+        program_log(out, artifact, local.spans, local.stated_verdicts, local.scaling_points);
         whole_run(out, artifact, local.memory, local.counters, local.benchmarks);
     }
 

@@ -19,6 +19,7 @@ mod peers;
 mod perf;
 mod removal;
 mod run_tables;
+mod spans;
 mod support;
 mod tidy;
 
@@ -31,6 +32,7 @@ fn main() {
     trials.extend(names::trials());
     trials.extend(anchors::trials());
     trials.extend(alternates::trials());
+    trials.extend(spans::trials());
     trials.extend(parity::trials());
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());
