@@ -59,22 +59,15 @@ JOIN cpu_events AS c ON b.artifact_id = c.artifact_id
 -- alternate: spans around the formatting
 -- mechanism: M2
 -- probe: span_api
--- metric: format_span_share unit=share reject=0.02 support=0.10 saturate=0.50 scale=linear interval=given min_n=1 basis=time source=house:"as slot A; rules.md R13 B"
+-- metric: span_share unit=share reject=0.02 support=0.10 saturate=0.50 scale=linear interval=given min_n=1 basis=time source=house:"as slot A; rules.md R13 B"
 -- normalizer: duration of the logged runs, or the time of the spans at the root where that is more
--- needs: span_costs where class = 'FORMAT' AND class_ns IS NOT NULL
--- evidence: spans of formatting take {part_s} s of {whole_s} s
+-- needs: span_shares where class = 'FORMAT'
+-- evidence: spans around it take {part_s} s of {whole_s} s
 -- record: PROGRAM 2> profile.jsonl (a build that logs perf.profile.span_summary for a span around the formatting)
-WITH timed AS (
-    SELECT artifact_id AS artifact_id, CAST(SUM(class_ns) AS BIGINT) AS ns, CAST(SUM(COALESCE(calls, summaries)) AS BIGINT) AS n FROM span_costs
-    WHERE class = 'FORMAT' AND class_ns IS NOT NULL
-    GROUP BY artifact_id
-)
-SELECT t.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'format_span_share' AS metric, t.ns AS part,
-    g.whole_ns AS whole, t.n AS n, CAST(t.ns AS DOUBLE) / CAST(g.whole_ns AS DOUBLE) AS lo,
-    CAST(t.ns + COALESCE(g.between_ns, g.whole_ns - t.ns) AS DOUBLE) / CAST(g.whole_ns AS DOUBLE) AS hi,
-    'sum=span_costs.class_ns&class=FORMAT' AS part_anchor, g.whole_at AS whole_anchor
-FROM timed AS t
-JOIN span_logs AS g ON t.artifact_id = g.artifact_id
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'span_share' AS metric, part AS part, whole AS whole, n AS n,
+    lo AS lo, hi AS hi, part_anchor AS part_anchor, whole_anchor AS whole_anchor
+FROM span_shares
+WHERE class = 'FORMAT'
 -- alternate: allocations under the formatter
 -- mechanism: M3
 -- probe: malloc_hook

@@ -5,7 +5,7 @@
 -- scope: function
 -- resource: cpu
 -- applies_if: cpu_seconds >= 0.1 and cpu_share >= 0.05
--- explains: R29
+-- explains: R29, R09
 -- cost: B.fault_share
 -- effort: 2
 -- advice: Reuse buffers, use huge pages, prefault in parallel, avoid calloc of giant buffers.

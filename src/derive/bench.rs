@@ -48,7 +48,8 @@ fn stat(key: Key, rows: &[&Benchmark]) -> Option<BenchmarkStat> {
     })
 }
 
-fn median(sorted: &[i64]) -> Option<i64> {
+/// The middle of sorted values; of an even number the mean of the two.
+pub fn median(sorted: &[i64]) -> Option<i64> {
     let mid = sorted.len() / 2;
     let upper = *sorted.get(mid)?;
     if sorted.len() % 2 == 1 {
@@ -64,23 +65,34 @@ fn median_of(values: impl Iterator<Item = Option<i64>>) -> Option<i64> {
     median(&known)
 }
 
-fn bootstrap(sorted: &[i64]) -> (i64, i64) {
-    // SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed.
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
+/// SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed: the same input gives the same bytes.
+pub struct Generator(u64);
+
+impl Generator {
+    pub fn new() -> Generator {
+        Generator(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
-    };
-    let mut medians: Vec<i64> = (0..RESAMPLES)
-        .filter_map(|_| {
-            let mut sample: Vec<i64> = sorted.iter().filter_map(|_| sorted.get((next() % sorted.len() as u64) as usize)).copied().collect();
-            sample.sort_unstable();
-            median(&sample)
-        })
-        .collect();
+    }
+
+    /// The median of as many values, drawn with replacement.
+    pub fn resample(&mut self, values: &[i64]) -> Option<i64> {
+        let draw = |_| values.get((self.next() % values.len() as u64) as usize).copied();
+        let mut sample: Vec<i64> = (0..values.len()).filter_map(draw).collect();
+        sample.sort_unstable();
+        median(&sample)
+    }
+}
+
+fn bootstrap(sorted: &[i64]) -> (i64, i64) {
+    let mut generator = Generator::new();
+    let mut medians: Vec<i64> = (0..RESAMPLES).filter_map(|_| generator.resample(sorted)).collect();
     medians.sort_unstable();
     let at = |share: f64| medians.get((share * (RESAMPLES - 1) as f64) as usize).copied().unwrap_or(0);
     (at(0.025), at(0.975))

@@ -1,6 +1,7 @@
 //! Symbol classes: which functions stand for allocation, copying, locking, ..., and where on a stack they begin.
 //!
 //! The patterns are data: queries/symbol_classes.json. User classes never look at kernel dsos and the other way round.
+//! A class may be told by the file too, for code that has no names (a stripped module).
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use serde::Deserialize;
 
 use super::nodes::{Nodes, Outermost};
 use crate::error::{Error, Result};
-use crate::tables::{Function, StackClass, StackSite, Tables, Text};
+use crate::tables::{Dso, Frame, Function, StackClass, StackSite, Tables, Text};
 
 #[derive(Debug, Deserialize)]
 struct File {
@@ -35,8 +36,40 @@ struct Class {
     /// user, kernel or any.
     dso: String,
     patterns: Vec<String>,
+    /// Base names of files of which everything belongs to the class, what has no name included.
     #[serde(default)]
     dso_patterns: Vec<String>,
+    /// Names that are not of the class although they fit.
+    #[serde(default)]
+    except: Vec<String>,
+    /// False: only functions of their own, not what was inlined into another one.
+    #[serde(default = "yes")]
+    inlined: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Class {
+    fn applies(&self, kernel: bool) -> bool {
+        match self.dso.as_str() {
+            "kernel" => kernel,
+            "user" => !kernel,
+            _ => true,
+        }
+    }
+
+    fn covers_dso(&self, dso: &str) -> bool {
+        self.dso_patterns.iter().any(|pattern| fits(pattern, dso))
+    }
+
+    /// `first` is the name's first byte: most functions share not even that with a pattern.
+    fn covers(&self, name: &str, first: u8, dso: &str) -> bool {
+        let may_fit = |pattern: &String| matches!(pattern.bytes().next(), Some(own) if own == first || own == b'*');
+        let fitting = |patterns: &[String]| patterns.iter().any(|pattern| may_fit(pattern) && fits(pattern, name));
+        (fitting(&self.patterns) || self.covers_dso(dso)) && !fitting(&self.except)
+    }
 }
 
 /// The classes of one version of the data file. At most 64 names, so that a function's classes are one word. A class may
@@ -51,19 +84,45 @@ pub struct Classes {
 }
 
 /// User classes that consist of libc's wrappers of system calls and its waits.
-const WRAPPER_CLASSES: &[&str] =
-    &["WRITE_PATH", "READ_PATH", "FSYNC_WAIT", "SLEEP_WAIT", "LOCK_WAIT", "CONDVAR", "FUTEX_TIMED", "JOIN", "POLL"];
+const WRAPPER_CLASSES: &[&str] = &[
+    "WRITE_PATH",
+    "READ_PATH",
+    "FSYNC_WAIT",
+    "SLEEP_WAIT",
+    "LOCK_WAIT",
+    "CONDVAR",
+    "FUTEX_TIMED",
+    "JOIN",
+    "POLL",
+    "NET",
+    "METADATA",
+    "EXEC",
+    "CLONE",
+];
 
 /// Per function: a bit per class, and whether its dso is part of the language runtime.
 #[derive(Debug)]
 pub struct Marks {
     bits: Vec<u64>,
     runtime: Vec<bool>,
+    /// Per dso: the classes of all its code.
+    dsos: Vec<u64>,
+    /// Classes that leave out what was inlined.
+    own_only: u64,
 }
 
 impl Marks {
     pub fn of(&self, function: Option<i32>) -> u64 {
         function.and_then(|id| self.bits.get(id as usize)).copied().unwrap_or(0)
+    }
+
+    /// The classes of a frame; of code without a name those of its dso.
+    pub fn of_frame(&self, frame: &Frame) -> u64 {
+        match frame.function_id {
+            Some(_) if frame.is_inlined => self.of(frame.function_id) & !self.own_only,
+            Some(_) => self.of(frame.function_id),
+            None => frame.dso_id.and_then(|id| self.dsos.get(id as usize)).copied().unwrap_or(0),
+        }
     }
 
     /// Whether the function belongs to libc, ld.so, libstdc++, the vDSO or the like.
@@ -135,34 +194,33 @@ impl Classes {
         let by_name = |row: &Function, bits: u64| row.dso.is_none() && (names.contains(&*row.name) || bits & wrappers != 0);
         let runtime = tables.functions.iter().zip(&kernel).zip(&bits);
         let runtime = runtime.map(|((row, kernel), bits)| !kernel && (of_runtime(row) || by_name(row, *bits))).collect();
-        Marks { bits, runtime }
+        let dsos = tables.dsos.iter().map(|dso| self.bits_of_dso(dso)).collect();
+        let own_only = self.classes.iter().filter(|class| !class.inlined).fold(0, |all, class| all | self.bit(&class.name));
+        Marks { bits, runtime, dsos, own_only }
     }
 
     fn bits_of(&self, function: &Function, kernel: bool) -> u64 {
         let name = crate::tables::keys::plain_name(&function.name);
         let dso = function.dso.as_deref().unwrap_or("");
-        // Most functions share not even the first letter with a pattern.
         let first = name.bytes().next().unwrap_or(0);
-        let may_fit = |pattern: &String| matches!(pattern.bytes().next(), Some(own) if own == first || own == b'*');
-        let mut bits = 0;
-        for class in &self.classes {
-            let applies = match class.dso.as_str() {
-                "kernel" => kernel,
-                "user" => !kernel,
-                _ => true,
-            };
-            if applies && (class.patterns.iter().any(|p| may_fit(p) && fits(p, name)) || class.dso_patterns.iter().any(|p| fits(p, dso))) {
-                bits |= self.bit(&class.name);
-            }
-        }
-        bits
+        let own = self.classes.iter().filter(|class| class.applies(kernel) && class.covers(name, first, dso));
+        own.fold(0, |bits, class| bits | self.bit(&class.name))
+    }
+
+    fn bits_of_dso(&self, dso: &Dso) -> u64 {
+        let kernel = is_kernel_dso(dso);
+        let own = self.classes.iter().filter(|class| class.applies(kernel) && class.covers_dso(&dso.name));
+        own.fold(0, |bits, class| bits | self.bit(&class.name))
     }
 }
 
 /// Text formats name the kernel by suffix or pseudo dso; perf.data by the kind of dso.
 fn is_kernel(tables: &Tables, function: &Function) -> bool {
-    let kind = function.dso_id.and_then(|id| tables.dsos.get(id as usize)).map(|dso| dso.kind.as_ref());
-    matches!(kind, Some("kernel" | "module" | "bpf"))
+    function.dso_id.and_then(|id| tables.dsos.get(id as usize)).is_some_and(is_kernel_dso)
+}
+
+fn is_kernel_dso(dso: &Dso) -> bool {
+    matches!(dso.kind.as_ref(), "kernel" | "module" | "bpf")
 }
 
 /// Fills `stack_classes` and `stack_sites` for every stack that carries weight, a wait, a call or an allocation.
@@ -175,7 +233,8 @@ pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks, nodes: &Nodes
     // Almost every stack has it: a column of the sites instead of a row of its own.
     let start = classes.bit("ROOT");
     for stack in used {
-        let leaf = marks.of(nodes.function(stack));
+        let frame = tables.stacks.get(stack as usize).and_then(|row| tables.frames.get(row.frame_id as usize));
+        let leaf = frame.map_or(0, |frame| marks.of_frame(frame));
         let caller_certain = nodes.caller_certain(stack);
         nodes.classes(stack, &mut found);
         for outermost in found.iter().filter(|outermost| 1 << outermost.class != start) {
@@ -213,14 +272,4 @@ fn used(tables: &Tables) -> Vec<i32> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::fits;
-
-    #[test]
-    fn patterns_are_anchored() {
-        assert!(fits("malloc", "malloc") && !fits("malloc", "xmalloc") && !fits("malloc", "malloc_hook"));
-        assert!(fits("__memmove_avx*", "__memmove_avx_unaligned_erms"));
-        assert!(fits("*fsync*", "ext4_fsync") && fits("std::*::lock*", "std::sync::Mutex::lock_slow"));
-        assert!(!fits("a*b", "ab2") && fits("a*b", "ab"));
-    }
-}
+mod tests;

@@ -10,10 +10,13 @@ pub mod canonical;
 pub mod classes;
 mod cost;
 mod effective;
+mod leaves;
 mod nodes;
 pub mod paths;
 pub mod places;
+pub mod scaling;
 mod spans;
+mod steps;
 pub mod target;
 mod trend;
 mod waits;
@@ -58,9 +61,12 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
     }
     classes::find(tables, &classes, &marks, &nodes);
     drop(nodes);
+    leaves::find(tables);
     trend::fit(tables);
     bench::summarize(tables);
+    scaling::fit(tables);
     spans::sum(tables)?;
     baseline::fill(tables);
+    steps::fill(tables);
     Ok(Derived { target, classes, marks })
 }

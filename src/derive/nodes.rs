@@ -31,7 +31,8 @@ pub struct Nodes {
 pub struct Outermost {
     /// Number of the class's bit.
     pub class: u32,
-    pub function_id: i32,
+    /// None where its file alone tells the class.
+    pub function_id: Option<i32>,
     /// The nearest named user function above it outside the runtime.
     pub site: Option<i32>,
 }
@@ -40,12 +41,13 @@ pub struct Outermost {
 #[derive(Debug, Clone, Copy)]
 struct Brief {
     function: i32,
+    bits: u64,
     is_kernel: bool,
     is_inlined: bool,
     is_runtime: bool,
 }
 
-const NAMELESS: Brief = Brief { function: -1, is_kernel: false, is_inlined: false, is_runtime: false };
+const NAMELESS: Brief = Brief { function: -1, bits: 0, is_kernel: false, is_inlined: false, is_runtime: false };
 
 fn some(id: i32) -> Option<i32> {
     (id >= 0).then_some(id)
@@ -67,6 +69,7 @@ impl Nodes {
         // Stacks jump about in the frames: what is asked of them should fit into a cache.
         let brief = |frame: &Frame| Brief {
             function: frame.function_id.unwrap_or(-1),
+            bits: marks.of_frame(frame),
             is_kernel: frame.is_kernel,
             is_inlined: frame.is_inlined,
             is_runtime: marks.is_runtime(frame.function_id),
@@ -78,7 +81,7 @@ impl Nodes {
             // A parent that does not come first is none: such a table is not built by us, but must still be read.
             let parent = row.parent_stack_id.get().and_then(|id| usize::try_from(id).ok()).filter(|parent| *parent < at);
             let above = parent.and_then(|parent| nodes.bits.get(parent)).copied().unwrap_or(0);
-            let own = marks.of(function);
+            let own = frame.bits;
             let inherited = |list: &[u32]| parent.and_then(|parent| list.get(parent)).copied().unwrap_or(NONE);
             let adds = if own & !above != 0 { at as u32 } else { inherited(&nodes.adds) };
             let site = match function {
@@ -146,9 +149,8 @@ impl Nodes {
             while new != 0 {
                 let class = new.trailing_zeros();
                 new &= new - 1;
-                if let Some(function_id) = self.function.get(at as usize).copied().and_then(some) {
-                    out.push(Outermost { class, function_id, site });
-                }
+                let function_id = self.function.get(at as usize).copied().and_then(some);
+                out.push(Outermost { class, function_id, site });
             }
             at = self.adds.get(parent as usize).copied().unwrap_or(NONE);
         }

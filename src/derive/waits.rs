@@ -23,7 +23,7 @@ pub fn reasons(tables: &mut Tables, classes: &Classes, marks: &Marks) {
             of_stack.entry(stack).or_insert_with(|| {
                 let (mut user, mut kernel) = (0, 0);
                 for frame in path(tables, stack) {
-                    *(if frame.is_kernel { &mut kernel } else { &mut user }) |= marks.of(frame.function_id);
+                    *(if frame.is_kernel { &mut kernel } else { &mut user }) |= marks.of_frame(frame);
                 }
                 let seen = |side: &Option<bool>| side.map_or(user | kernel, |is_kernel| if is_kernel { kernel } else { user });
                 rules.iter().find(|(bit, side, _)| seen(side) & bit != 0).map(|(_, _, reason)| reason.clone())

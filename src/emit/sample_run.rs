@@ -59,6 +59,7 @@ pub fn hypothesis(id: &str, label: &str, counts: [i32; 3]) -> Hypothesis {
         opportunity: None,
         handed_off: false,
         note: None,
+        status: None,
     }
 }
 

@@ -93,6 +93,7 @@ fn hypothesis(view: &View<'_>, entry: &Entry<'_>) -> Value {
         "resource": maybe(row.resource.as_deref()), "cost_share": row.cost_share, "charged_share": row.charged_share,
         "wall_share": row.wall_share, "impact": row.impact, "confidence": row.confidence, "effort": row.effort,
         "opportunity": row.opportunity, "handed_off": row.handed_off, "note": maybe(row.note.as_deref()),
+        "status": maybe(row.status.as_deref()),
         "advice": doc(|doc| &doc.advice), "false_positives": doc(|doc| &doc.false_positives),
     })
 }

@@ -126,7 +126,7 @@ impl Recorder {
             path: key.0.clone(),
             build_id: key.1.clone(),
             kind: self.text(kind),
-            symbol_source: None,
+            ..Dso::default()
         };
         self.tables.dsos.push(row);
         self.dsos.insert(key, id);

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Count, Label};
-use crate::rules::file::Overlap;
+use crate::rules::file::{Overlap, Status};
 use crate::rules::score::Word;
 use crate::rules::{Facts, Judged, Site};
 use crate::tables::Tables;
@@ -22,11 +22,13 @@ pub struct Charge {
     pub charged_share: Option<f64>,
     pub wall_share: Option<f64>,
     pub explained_by: Option<String>,
+    /// What explains it does so by a veto: it takes no cost, it makes the finding not worth acting on.
+    pub is_vetoed: bool,
 }
 
 /// One charge per hypothesis, in the same order.
 pub fn charge(tables: &Tables, judged: &[Judged], facts: &Facts) -> Vec<Charge> {
-    let mut ledger = Ledger { tables, judged, own: BTreeMap::new(), explained: BTreeMap::new() };
+    let mut ledger = Ledger { tables, judged, own: BTreeMap::new(), explained: BTreeMap::new(), vetoed: BTreeSet::new() };
     let ids: Vec<usize> = (0..judged.len()).collect();
     for at in &ids {
         ledger.settle(*at, &mut BTreeSet::new());
@@ -57,7 +59,7 @@ pub fn charge(tables: &Tables, judged: &[Judged], facts: &Facts) -> Vec<Charge> 
             None if inherited > 0.0 => of_wall(inherited, "cpu"),
             None => None,
         };
-        out.push(Charge { cost_share, charged_share, wall_share, explained_by });
+        out.push(Charge { cost_share, charged_share, wall_share, explained_by, is_vetoed: ledger.vetoed.contains(&at) });
     }
     out
 }
@@ -81,6 +83,7 @@ struct Ledger<'a> {
     /// What is left of a hypothesis' cost once its special explanations took theirs.
     own: BTreeMap<usize, f64>,
     explained: BTreeMap<usize, usize>,
+    vetoed: BTreeSet<usize>,
 }
 
 impl Ledger<'_> {
@@ -92,8 +95,21 @@ impl Ledger<'_> {
         self.judged.get(at).map_or(Label::NotEvaluated, |judged| Count::of(judged).label(judged))
     }
 
+    /// KERNEL, and known to work: a preview takes cost from nobody.
     fn is_kernel(&self, at: usize) -> bool {
-        self.label(at) == Label::Kernel
+        let is_stable = self.judged.get(at).is_some_and(|judged| judged.hypothesis.status == Status::Stable);
+        self.label(at) == Label::Kernel && is_stable
+    }
+
+    /// The KERNEL hypothesis that makes this one not worth acting on.
+    fn veto(&self, at: usize) -> Option<usize> {
+        let id = self.id(at);
+        let vetoes = |judged: &Judged| judged.hypothesis.vetoes.iter().any(|own| own == id);
+        self.judged
+            .iter()
+            .enumerate()
+            .find(|(other, judged)| *other != at && vetoes(judged) && self.is_kernel(*other))
+            .map(|(other, _)| other)
     }
 
     /// KERNEL hypotheses with an edge to this one, and how.
@@ -131,7 +147,10 @@ impl Ledger<'_> {
         let own = (cost - sum).max(0.0);
         let threshold = judged.hypothesis.cost.first().and_then(|cost| judged.hypothesis.cost_threshold(cost)).unwrap_or(0.0);
         let counts = matches!(self.label(at), Label::Kernel | Label::Disputed | Label::Open);
-        if let Some((child, _)) = children.iter().find(|(_, how)| *how == Overlap::All).filter(|_| counts) {
+        if let Some(by) = self.veto(at).filter(|_| counts) {
+            self.explained.insert(at, by);
+            self.vetoed.insert(at);
+        } else if let Some((child, _)) = children.iter().find(|(_, how)| *how == Overlap::All).filter(|_| counts) {
             self.explained.insert(at, *child);
         } else if counts
             && sum > 0.0

@@ -6,6 +6,7 @@ use super::charge::Charge;
 use super::{Count, Label};
 use crate::quality::Effects;
 use crate::rules::engine::Row;
+use crate::rules::file::Status;
 use crate::rules::score::Word;
 use crate::rules::slot::{Measured, SlotResult};
 use crate::rules::{Judged, Judgement, Missing, Statement};
@@ -31,8 +32,15 @@ pub fn hypothesis(tables: &mut Tables, own: &Judged, charge: &Charge, effects: &
     let opportunity = impact.zip(confidence).map(|(impact, confidence)| f64::from(impact * confidence) / f64::from(effort));
     let site = own.agreement.site.as_ref().filter(|_| label == Label::Kernel || label == Label::Disputed);
     let suspected = own.agreement.suspected.as_ref();
-    let mut notes: Vec<&str> = own.not_applicable.iter().map(String::as_str).collect();
-    notes.extend(own.agreement.note.as_deref());
+    let mut notes: Vec<String> = own.not_applicable.iter().cloned().collect();
+    notes.extend(own.agreement.note.clone());
+    if let Some(by) = charge.explained_by.as_deref().filter(|_| charge.is_vetoed) {
+        notes.push(format!("vetoed by {by}: settle that first and record again"));
+    }
+    let is_preview = own.hypothesis.status == Status::Preview;
+    if is_preview {
+        notes.push("preview: no recording has shown this hypothesis at work yet, so it is never handed off".to_owned());
+    }
     tables.hypotheses.push(Hypothesis {
         hypothesis: text(&own.hypothesis.id),
         name: text(&own.hypothesis.name),
@@ -53,8 +61,12 @@ pub fn hypothesis(tables: &mut Tables, own: &Judged, charge: &Charge, effects: &
         confidence,
         effort,
         opportunity,
-        handed_off: label == Label::Kernel && charge.explained_by.is_none() && opportunity.is_some_and(|value| value >= HAND_OFF),
+        handed_off: label == Label::Kernel
+            && !is_preview
+            && charge.explained_by.is_none()
+            && opportunity.is_some_and(|value| value >= HAND_OFF),
         note: (!notes.is_empty()).then(|| text(notes.join("; "))),
+        status: Some(text(own.hypothesis.status.name())),
     });
 }
 

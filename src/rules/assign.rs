@@ -188,6 +188,12 @@ impl<'a> Assigner<'a> {
 
     fn candidate(&self, index: usize, alternate: &Alternate, artifact: i32, with: Vec<i32>) -> Candidate {
         let mut lineage = Lineage { mechanism: alternate.mechanism.clone(), ..Lineage::default() };
+        if alternate.is_of_compiler {
+            lineage.roots.insert("compiler".into());
+            lineage.tools.insert("compiler".into());
+            lineage.probes.insert(alternate.probe.clone());
+            return Candidate { alternate: index, artifact, with, lineage };
+        }
         for id in std::iter::once(artifact).chain(with.iter().copied()) {
             let Some(row) = self.artifact(id) else { continue };
             lineage.roots.insert(row.root.clone());

@@ -22,16 +22,41 @@ pub struct Hypothesis {
     pub resource: String,
     pub applies_if: Option<Condition>,
     pub explains: Vec<Explains>,
+    /// Hypotheses that are not worth acting on before this one is settled.
+    pub vetoes: Vec<String>,
     /// Metrics that say how much of the resource it owns, the first that was read counts.
     pub cost: Vec<CostMetric>,
     /// 1 config or flag, 2 local edit, 3 module, 4 across modules, 5 architecture.
     pub effort: i32,
     pub advice: String,
     pub false_positives: String,
-    pub status: String,
+    pub status: Status,
     pub since: String,
     /// A, B, C and perhaps the fallback D.
     pub slots: Vec<Slot>,
+}
+
+/// How far a hypothesis can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Stable,
+    /// No recording has shown it at work yet: it is shown, charges nothing and is never handed off.
+    Preview,
+}
+
+impl Status {
+    const ALL: [Status; 2] = [Status::Stable, Status::Preview];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Stable => "stable",
+            Status::Preview => "preview",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Status> {
+        Status::ALL.into_iter().find(|status| status.name() == name)
+    }
 }
 
 /// An edge from a special explanation to a general one: what the special one owns is not charged to the general one.
@@ -83,6 +108,8 @@ pub struct Alternate {
     pub with: Vec<Need>,
     /// Which executions may fill it besides those like the bare run.
     pub admits: Admits,
+    /// What it reads was written by the compiler, not by the tool of the recording that led to the file.
+    pub is_of_compiler: bool,
     /// Sentence with {part}, {whole}, {value}, {n} of the first metric, or {metric.part} of a named one.
     pub evidence: String,
     /// Command that would record what is missing, with {argv}.

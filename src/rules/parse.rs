@@ -11,7 +11,7 @@
 
 use super::condition::Condition;
 use super::dialect;
-use super::file::{Admits, Alternate, Basis, CostMetric, Explains, Hypothesis, Metric, Need, Overlap, Slot, Unit};
+use super::file::{Admits, Alternate, Basis, CostMetric, Explains, Hypothesis, Metric, Need, Overlap, Slot, Status, Unit};
 use super::score::{Bound, Bounds, Interval, Scale};
 use crate::error::{Error, Result};
 
@@ -161,6 +161,10 @@ fn header(mut block: Block<'_>, text: &str) -> Result<Hypothesis> {
             edges.collect::<Result<Vec<_>>>()?
         }
     };
+    let vetoes = block.optional("vetoes")?.map_or_else(Vec::new, |entry| list(&entry.value).map(str::to_owned).collect());
+    let status = block.required("status")?;
+    let at = At { file, line: status.line, key: "status" };
+    let status = Status::named(&status.value).ok_or_else(|| at.error("stable or preview", status.value))?;
     let cost = block.required("cost")?;
     let cost = list(&cost.value)
         .map(|item| cost_metric(item).ok_or_else(|| At { file, line: cost.line, key: "cost" }.error("slot.metric", item)))
@@ -180,11 +184,12 @@ fn header(mut block: Block<'_>, text: &str) -> Result<Hypothesis> {
         resource: resource.value,
         applies_if,
         explains,
+        vetoes,
         cost,
         effort,
         advice: block.text("advice")?,
         false_positives: block.text("false_positives")?,
-        status: block.text("status")?,
+        status,
         since: block.text("since")?,
         slots: Vec::new(),
     };
@@ -260,6 +265,10 @@ fn alternate(mut block: Block<'_>, sql: Vec<(usize, &str)>) -> Result<Alternate>
             other => return Err(At { file, line: entry.line, key: "admits" }.error("variant or threads", other)),
         },
     };
+    let lineage = block.optional("lineage")?;
+    if let Some(entry) = lineage.as_ref().filter(|entry| entry.value != "compiler") {
+        return Err(At { file, line: entry.line, key: "lineage" }.error("compiler", entry.value.as_str()));
+    }
     let sql: Vec<&str> = sql.into_iter().map(|(_, text)| text).collect();
     let sql = sql.join("\n").trim().trim_end_matches(';').to_owned();
     dialect::check(&sql).map_err(|why| At { file, line, key: "SELECT" }.error("the dialect of queries/README.md", why))?;
@@ -272,6 +281,7 @@ fn alternate(mut block: Block<'_>, sql: Vec<(usize, &str)>) -> Result<Alternate>
         needs,
         with: block.many("with").iter().map(|entry| need(&entry.value)).collect(),
         admits,
+        is_of_compiler: lineage.is_some(),
         evidence: block.text("evidence")?,
         record: block.text("record")?,
         sql,
@@ -351,10 +361,10 @@ fn scale(at: At<'_>, text: &str) -> Result<Scale> {
 }
 
 fn interval(at: At<'_>, text: &str) -> Result<Interval> {
-    [Interval::Wilson, Interval::Complete, Interval::Accounting, Interval::Bootstrap, Interval::Given]
+    [Interval::Wilson, Interval::Complete, Interval::Accounting, Interval::Bootstrap, Interval::Given, Interval::Counter]
         .into_iter()
         .find(|interval| interval.name() == text)
-        .ok_or_else(|| at.error("wilson, complete, accounting, bootstrap or given", text))
+        .ok_or_else(|| at.error("wilson, complete, accounting, bootstrap, given or counter", text))
 }
 
 fn basis(at: At<'_>, text: &str) -> Result<Basis> {
@@ -388,6 +398,7 @@ mod tests {
         assert_eq!((own.id.as_str(), own.slots.len(), own.explains.len()), ("R13", 3, 1));
         for (from, to, line, message) in [
             ("-- effort: 2", "-- effort: 9", 10, "key effort: expected 1 to 5"),
+            ("-- status: stable", "-- status: steady", 13, "key status: expected stable or preview"),
             ("-- claim:", "-- clam:", 1, "key claim: expected the key, found none"),
             ("-- status: stable", "-- status: stable\n-- colour: red", 14, "key colour: expected a known key"),
             ("-- id: R13", "-- id: R13\n-- id: R14", 2, "key id: expected the key once"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::assign::{Assigned, Candidate};
 use super::engine::Row;
 use super::file::{Alternate, Basis, Metric};
-use super::score::{Interval, Raw, Reading, Verdict, Word};
+use super::score::{Interval, RUNNING_LEAST, Raw, Reading, Verdict, Word};
 use super::site::{Site, SiteFinder};
 use crate::quality::Effects;
 use crate::tables::{Tables, Text};
@@ -141,6 +141,7 @@ impl Judge<'_> {
             hi: row.hi,
             lost: self.lost_share(row.artifact_id),
             widen: self.effects.widening(row.artifact_id, &alternate.mechanism, metric.basis),
+            running: row.running,
         };
         Reading::measure(&raw, metric.interval, metric.unit.factor * scale)
     }
@@ -148,6 +149,9 @@ impl Judge<'_> {
     fn verdict(&self, alternate: &Alternate, metric: &Metric, row: &Row, reading: &Reading) -> Verdict {
         let ramp = metric.bounds.at(row.factor.unwrap_or(1.0));
         let verdict = Verdict::of(reading, &ramp, metric.min_n);
+        if let Some(running) = row.running.filter(|running| metric.interval == Interval::Counter && *running < RUNNING_LEAST) {
+            return verdict.demoted(format!("inconclusive: the counters ran {:.0} % of the time", running * 100.0));
+        }
         if verdict.word() == Word::NotMeasured {
             let why = verdict.reason().unwrap_or("inconclusive");
             let numbers = format!("{why}: n={}, {} to {} {}", reading.n(), short(reading.lo()), short(reading.hi()), metric.unit.name);

@@ -25,7 +25,7 @@ table!("stack_classes", "A stack that carries weight and a symbol class found on
     stack_id: i32, "id", "The stack";
     class: Text, "text", "Symbol class of queries/symbol_classes.json: ALLOC, COPY, FORMAT, WRITE_PATH, FAULT, LOCK_WAIT, FSYNC_WAIT, SLEEP_WAIT, KERNEL, ...";
     is_leaf: bool, "bool", "Whether the leaf itself is of the class (self), else only something above it (inclusive)";
-    class_function_id: i32, "id", "The outermost function of the class on the stack";
+    class_function_id: Option<i32>, "id", "The outermost function of the class on the stack; null where the file alone tells the class of code without a name";
     site_function_id: Option<i32>, "id", "Nearest function above it outside the class, the kernel and the runtime dsos (libc, ld.so, libstdc++, vDSO)";
     caller_certain: bool, "bool", "False where the innermost user frame is in the runtime: with frame pointers (artifacts.unwinding fp or bpf) its true caller may be lost";
 });
@@ -47,6 +47,8 @@ table!("series_trends", "Trend of a memory series over the last two thirds of th
     mann_kendall_p: f64, "probability", "Two-sided p of Mann-Kendall's test for a trend";
     growth_bytes: i64, "bytes", "Median of the last tenth minus median of the first tenth of the points used";
     max_bytes: i64, "bytes", "Largest value of the whole series";
+    min_bytes: Option<i64>, "bytes", "Smallest value of the points used";
+    cycles: Option<i64>, "count", "How often the points used fell by at least half of their range and rose again by as much";
 });
 
 table!("benchmark_stats", "Repetitions of one command with the same parameters, over all benchmark files of the run.", BenchmarkStat {
@@ -109,4 +111,39 @@ table!("stated_scaling", "The growth of a series that a log states, fitted by t 
     lo: Option<f64>, "ratio", "Least exponent without any one size; null with fewer than four";
     hi: Option<f64>, "ratio", "Largest likewise";
     shape: Option<Text>, "text", "As in scaling; null where the interval does not decide or is unknown";
+});
+
+table!("leaf_paths", "By how many call paths a function is reached at which samples end, for those that hold 1 % or more of an event.", LeafPath {
+    event_id: i32, "id", "The event";
+    function_id: i32, "id", "The function, the innermost of its stacks";
+    self_weight: i64, "unit", "Weight of the samples that end in it";
+    self_count: i64, "count", "How many";
+    paths: i64, "count", "Different call paths (functions from the root) among them";
+    two_paths_weight: i64, "unit", "Weight of the two heaviest of them";
+});
+
+table!("leaf_spreads", "How an event's weight is spread over the functions at which its samples end.", LeafSpread {
+    event_id: i32, "id", "The event";
+    functions: i64, "count", "Functions with a sample";
+    functions_80: i64, "count", "The fewest functions that hold 80 % of the weight; samples without a function count as one";
+    largest_weight: i64, "unit", "Weight of the largest of them";
+});
+
+table!("scaling", "How the time of a command grows with the size of its input: one series of benchmarks with three or more sizes (the work or n parameter), fitted by t = a + b n^k.", Scaling {
+    series_id: i32, "id", "Dense id, by command, variant, threads and function";
+    artifact_id: i32, "id", "The first file that has one of them";
+    command: Text, "text", "The command, its size replaced by {n}";
+    variant: Option<Text>, "text", "Variant parameter";
+    threads: Option<i32>, "count", "Threads parameter";
+    function: Option<Text>, "text", "Function parameter";
+    sizes: i64, "count", "Different sizes";
+    smallest: i64, "count", "Smallest size";
+    largest: i64, "count", "Largest size";
+    n: i64, "count", "Repetitions of all sizes together";
+    n_least: i64, "count", "Repetitions of the size that has the fewest";
+    start_ns: i64, "ns", "The constant a: what every run takes, whatever its size";
+    exponent: f64, "ratio", "The exponent k; 1 is linear";
+    lo: f64, "ratio", "Lower bound: 95 % of resampled repetitions, and without any one size where there are four or more";
+    hi: f64, "ratio", "Upper bound likewise";
+    shape: Option<Text>, "text", "sublinear (interval below 0.8), linear (0.8 to 1.2) or superlinear (above 1.2); null where the interval does not decide";
 });

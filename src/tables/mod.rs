@@ -36,7 +36,10 @@ use arrow_schema::{ArrowError, Field, Schema};
 
 pub use bench::{Benchmark, Counter};
 pub use cell::{Cell, ColumnType, Maybe32, Maybe64, Text, Value};
-pub use derived::{Baseline, BenchmarkStat, FunctionCost, ScalingStep, SeriesTrend, StackClass, StackCost, StackSite, StatedScaling};
+pub use derived::{
+    Baseline, BenchmarkStat, FunctionCost, LeafPath, LeafSpread, Scaling, ScalingStep, SeriesTrend, StackClass, StackCost, StackSite,
+    StatedScaling,
+};
 pub use heap::{Allocation, HeapPoint, MemoryPoint};
 pub use kernel::{BlockRequest, Interrupt, LockContention};
 pub use place::{Dso, Frame, Function, Mapping, Stack};

@@ -24,6 +24,7 @@ table!("hypotheses", "One hypothesis and what became of it.", Hypothesis {
     opportunity: Option<f64>, "score", "impact x confidence / effort";
     handed_off: bool, "bool", "KERNEL with an opportunity of 2.0 or more";
     note: Option<Text>, "text", "Why it is not applicable, what agrees only up to the lost caller, ...";
+    status: Option<Text>, "text", "stable, or preview: no recording has shown it at work yet; it is shown, charges nothing and is never handed off";
 });
 
 table!("readings", "One slot of a hypothesis: which alternate and artifact filled it, what was read, how it was judged. One row per metric; cross-checks and sites have role rows of their own.", Reading {
@@ -98,7 +99,7 @@ table!("thresholds", "One threshold as it was used, and where it comes from.", T
     support: f64, "unit", "Support threshold";
     saturate: f64, "unit", "Saturation";
     scale: Text, "text", "linear or log10";
-    interval: Text, "text", "wilson, complete, accounting, bootstrap or given";
+    interval: Text, "text", "wilson, complete, accounting, bootstrap, given or counter";
     min_n: i64, "count", "Fewest observations";
     source_kind: Text, "text", "tool, paper, doc, measured or house";
     source: Text, "text", "The reference";

@@ -55,6 +55,7 @@ table!("host", "One fact about the recorded machine and where it was read.", Hos
     artifact_id: i32, "id", "The artifact that states it";
     key: Text, "text", "hostname, kernel_release, kernel_build_id, arch, cpus, cpu_model, ...";
     value: Text, "text", "As stated";
+    number: Option<i64>, "count", "The value where it is a whole number";
 });
 
 table!("environment", "One reading of the surroundings of a recording: load, pressure, steal.", EnvironmentReading {
@@ -73,3 +74,10 @@ table!("diagnostics", "One kind of loss or doubt in one file: how often, where f
     advice: Text, "text", "What to do about it";
     places: Text, "text", "The first three places, as record=N or L=N";
 });
+
+impl HostFact {
+    /// A fact of an artifact that is being read.
+    pub fn new(key: &str, value: &str) -> HostFact {
+        HostFact { artifact_id: 0, key: key.into(), value: value.into(), number: value.parse().ok() }
+    }
+}

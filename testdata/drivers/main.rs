@@ -5,6 +5,7 @@
 
 mod alternates;
 mod anchors;
+mod cases;
 mod commands;
 mod corpus;
 mod corpus_heaptrack;
@@ -14,6 +15,7 @@ mod field_reports;
 mod malformed;
 mod matrix;
 mod names;
+mod own_rules;
 mod parity;
 mod peers;
 mod perf;
@@ -33,6 +35,8 @@ fn main() {
     trials.extend(anchors::trials());
     trials.extend(alternates::trials());
     trials.extend(spans::trials());
+    trials.extend(cases::trials());
+    trials.extend(own_rules::trials());
     trials.extend(parity::trials());
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());

@@ -160,7 +160,13 @@ fn long_line() -> Outcome {
     if !kinds(&summary).contains(&("profile_log_long_line".to_owned(), 1, "L=2".to_owned())) {
         return Err(format!("{}", summary["diagnostics"]).into());
     }
-    let answer = support::tripod(&["query", &run.to_string_lossy(), "SELECT name AS name FROM spans ORDER BY line_no NULLS LAST", "--format", "csv"]);
+    let answer = support::tripod(&[
+        "query",
+        &run.to_string_lossy(),
+        "SELECT name AS name FROM spans ORDER BY line_no NULLS LAST",
+        "--format",
+        "csv",
+    ]);
     let names = String::from_utf8_lossy(&answer.stdout).into_owned();
     if names != "name\nbefore\nafter\n" {
         return Err(names.into());
@@ -211,8 +217,12 @@ fn scaling_of_four_sizes() -> Outcome {
     let sizes = ["1000", "2000", "4000", "8000"];
     let (commands, parameters): (Vec<String>, Vec<String>) =
         sizes.iter().map(|size| (format!("./p {size}"), format!(r#""n": "{size}""#))).unzip();
-    let rows: Vec<(&str, &str, &[f64])> =
-        commands.iter().zip(&parameters).zip(&times).map(|((command, parameter), times)| (command.as_str(), parameter.as_str(), &times[..])).collect();
+    let rows: Vec<(&str, &str, &[f64])> = commands
+        .iter()
+        .zip(&parameters)
+        .zip(&times)
+        .map(|((command, parameter), times)| (command.as_str(), parameter.as_str(), &times[..]))
+        .collect();
     std::fs::write(dir.path().join("bench.json"), bench(&rows))?;
     let scratch = tempfile::tempdir()?;
     let run = support::analyze(dir.path(), scratch.path(), &[])?;

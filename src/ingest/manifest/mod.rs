@@ -142,7 +142,7 @@ fn host(root: &Fields<'_>, recorder: &mut Recorder) {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        recorder.tables.host.push(HostFact { artifact_id: 0, key: key.as_str().into(), value: value.into() });
+        recorder.tables.host.push(HostFact::new(key, &value));
     }
 }
 

@@ -157,8 +157,7 @@ impl Reader {
             ("hostname", &["hostname", "host"]),
         ] {
             if let Some(value) = names.iter().find_map(|name| fields.shown(name)) {
-                let (key, value) = (recorder.text(key), recorder.text(&value));
-                recorder.tables.host.push(HostFact { artifact_id: 0, key, value });
+                recorder.tables.host.push(HostFact::new(key, &value));
             }
         }
     }
