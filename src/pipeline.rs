@@ -139,6 +139,7 @@ fn document(own: &Hypothesis) -> HypothesisDoc {
         category: own.category.clone(),
         advice: own.advice.clone(),
         false_positives: own.false_positives.clone(),
+        status: own.status.name().to_owned(),
         effort: own.effort,
         slots: own.slots.iter().map(slot).collect(),
     }

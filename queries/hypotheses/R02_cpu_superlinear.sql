@@ -31,7 +31,7 @@ WITH leaves AS (
 most AS (
     SELECT artifact_id AS artifact_id, MAX(weight) AS weight FROM leaves GROUP BY artifact_id
 ),
-leading AS (
+foremost AS (
     SELECT l.artifact_id AS artifact_id, MIN(l.function_id) AS function_id
     FROM leaves AS l
     JOIN most AS m ON l.artifact_id = m.artifact_id AND l.weight = m.weight
@@ -40,7 +40,7 @@ leading AS (
 best AS (
     SELECT l.artifact_id AS artifact_id, l.function_id AS function_id, l.weight AS weight, l.n AS n, l.two_paths_weight AS two_paths_weight
     FROM leaves AS l
-    JOIN leading AS f ON l.artifact_id = f.artifact_id AND l.function_id = f.function_id
+    JOIN foremost AS f ON l.artifact_id = f.artifact_id AND l.function_id = f.function_id
 )
 SELECT c.artifact_id AS artifact_id, 'function' AS site_kind, CAST(t.function_id AS BIGINT) AS site_id, 'leaf_share' AS metric, COALESCE(t.weight, 0) AS part,
     c.weight AS whole, c.n AS n, c.n_eff AS n_eff, CAST(1 AS BIGINT) AS certain, 'sum=samples.weight&leaf=@site' AS part_anchor,
@@ -91,6 +91,7 @@ JOIN chosen AS c ON s.series_id = c.series_id
 -- metric: allocations_per_cpu_second unit=1/s reject=1000000 support=1000 saturate=10 scale=log10 interval=complete min_n=0 basis=count source=house:"allocations that grow with the elements would be seen; rules.md R02 C; an angle that excludes"
 -- normalizer: CPU time of the bare run, counts scaled by the declared work
 -- needs: allocations
+-- exclusion: yes
 -- evidence: {part} allocation calls, {value} per second of CPU time: the time is not spent on making more objects
 -- record: heaptrack -o heaptrack {argv}
 WITH calls AS (

@@ -55,9 +55,9 @@ WHERE name = 'load_walk_share' AND source = 'counts'
 -- needs: counters where event = 'smaps.AnonHugePages'
 -- evidence: {percent} of the resident set are in huge pages
 -- record: grep -E "^(Rss|AnonHugePages)" /proc/$(pgrep -n PROGRAM)/smaps_rollup > smaps.txt while {argv} runs
--- No importer keeps AnonHugePages yet, so nothing fills this angle: the SELECT is a form for the day one does.
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'huge_page_share' AS metric, value AS part, CAST(1000000 AS BIGINT) AS whole,
     value AS n, 'sum=counters.value&event=smaps.AnonHugePages' AS part_anchor
+-- No importer keeps AnonHugePages yet, so nothing fills this angle: the SELECT is a form for the day one does.
 FROM counters
 WHERE event = 'smaps.AnonHugePages'
 --

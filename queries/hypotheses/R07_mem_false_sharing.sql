@@ -21,9 +21,9 @@
 -- needs: counters where event = 'c2c.hitm_share'
 -- evidence: {percent} of the loads of the worst line hit a line that another CPU had changed
 -- record: perf c2c record -o c2c.perf.data -- {argv}; perf c2c report -i c2c.perf.data --stdio > c2c.txt
--- No importer reads perf c2c yet, so nothing fills this angle: the SELECT is a form for the day one does.
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'hitm_share' AS metric, value AS part, CAST(1000000 AS BIGINT) AS whole,
     value AS n, 'sum=counters.value&event=c2c.hitm_share' AS part_anchor
+-- No importer reads perf c2c yet, so nothing fills this angle: the SELECT is a form for the day one does.
 FROM counters
 WHERE event = 'c2c.hitm_share'
 -- alternate: top-down metric of false sharing

@@ -30,15 +30,16 @@ WHERE tax = 'copy'
 -- alternate: large allocations
 -- mechanism: M3
 -- probe: malloc_hook
--- metric: mean_bytes unit=bytes reject=4096 support=65536 saturate=1048576 scale=log10 interval=complete min_n=0 basis=memory source=house:"64 KiB a piece; a page is what rejects; rules.md R09 B"
+-- metric: mean_bytes unit=bytes reject=4096 support=65536 saturate=1048576 scale=log10 interval=complete min_n=0 basis=memory source=house:"64 KiB a piece; a page is what rejects; fewer than 100 calls are no allocations worth a copy; rules.md R09 B"
 -- needs: allocations
--- evidence: {part} bytes in {whole} allocation calls: {value} a piece
+-- evidence: {part} bytes in {whole} allocation calls: {value} a piece (0 for fewer than 100 calls)
 -- record: heaptrack -o heaptrack {argv}
 WITH whole AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(calls) AS BIGINT) AS calls, CAST(SUM(bytes) AS BIGINT) AS bytes FROM allocations GROUP BY artifact_id
 )
-SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'mean_bytes' AS metric, bytes AS part, calls AS whole, calls AS n,
-    'sum=allocations.bytes' AS part_anchor, 'sum=allocations.calls' AS whole_anchor
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'mean_bytes' AS metric,
+    CASE WHEN calls >= 100 THEN bytes ELSE CAST(0 AS BIGINT) END AS part, calls AS whole, calls AS n,
+    CASE WHEN calls >= 100 THEN 'sum=allocations.bytes' ELSE CAST(NULL AS VARCHAR) END AS part_anchor, 'sum=allocations.calls' AS whole_anchor
 FROM whole
 -- alternate: large reads and writes
 -- mechanism: M5

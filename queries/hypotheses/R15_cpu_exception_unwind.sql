@@ -34,9 +34,9 @@ WHERE tax = 'unwinding'
 -- needs: counters where event = 'uprobe.__cxa_throw'
 -- evidence: {value} exceptions a second
 -- record: bpftrace -e 'uprobe:/usr/lib/x86_64-linux-gnu/libstdc++.so.6:__cxa_throw { @ = count(); }' -c '{argv}' > throws.txt
--- No importer reads counts of user probes yet, so nothing fills this angle: the SELECT is a form for the day one does.
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'throws_per_second' AS metric, value AS part, CAST(1000000 AS BIGINT) AS whole,
     value AS n, 'sum=counters.value&event=uprobe.__cxa_throw' AS part_anchor
+-- No importer reads counts of user probes yet, so nothing fills this angle: the SELECT is a form for the day one does.
 FROM counters
 WHERE event = 'uprobe.__cxa_throw'
 -- alternate: allocations of exceptions
@@ -63,9 +63,9 @@ WHERE c.class = 'UNWIND'
 -- needs: counters where event = 'lock.dl_iterate_phdr'
 -- evidence: {percent} of the time threads wait for the lock of the loader
 -- record: bpftrace -e 'uprobe:/lib64/ld-linux-x86-64.so.2:_dl_iterate_phdr { @t[tid] = nsecs; } uretprobe:/lib64/ld-linux-x86-64.so.2:_dl_iterate_phdr /@t[tid]/ { @ = sum(nsecs - @t[tid]); }' -c '{argv}' > loader-lock.txt
--- No importer reads waits for the lock of the loader yet, so nothing fills this angle: the SELECT is a form for the day one does.
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'loader_lock_share' AS metric, value AS part, CAST(1000000 AS BIGINT) AS whole,
     value AS n, 'sum=counters.value&event=lock.dl_iterate_phdr' AS part_anchor
+-- No importer reads waits for the lock of the loader yet, so nothing fills this angle: the SELECT is a form for the day one does.
 FROM counters
 WHERE event = 'lock.dl_iterate_phdr'
 -- alternate: the same work with error codes

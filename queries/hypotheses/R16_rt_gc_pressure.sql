@@ -34,9 +34,9 @@ WHERE tax = 'gc'
 -- needs: counters where event = 'gc.pause'
 -- evidence: {percent} of the time the program was paused
 -- record: GODEBUG=gctrace=1 {argv} 2> gc.txt; or java -Xlog:gc:gc.txt ...
--- No importer reads logs of collectors yet, so nothing fills this angle: the SELECT is a form for the day one does.
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pause_share' AS metric, value AS part, CAST(1000000 AS BIGINT) AS whole,
     value AS n, 'sum=counters.value&event=gc.pause' AS part_anchor
+-- No importer reads logs of collectors yet, so nothing fills this angle: the SELECT is a form for the day one does.
 FROM counters
 WHERE event = 'gc.pause'
 --

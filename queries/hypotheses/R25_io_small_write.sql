@@ -161,15 +161,13 @@ WHERE s.class = 'WRITE_PATH'
 -- mechanism: M9
 -- probe: clock
 -- metric: saved_share unit=share reject=0.0 support=0.05 saturate=0.50 scale=linear interval=given min_n=5 basis=time source=house:"5 % faster with an interval that excludes 0; rules.md R25 C"
--- needs: bench_partners where variant IN ('buffered', 'bufwriter', 'setvbuf', 'batched-writes')
+-- needs: saved_shares where variant IN ('buffered', 'bufwriter', 'setvbuf', 'batched-writes')
 -- evidence: {percent} of the wall time goes away when the same bytes go through a buffer
 -- record: hyperfine -N --runs 10 -L variant unbuffered,buffered --export-json bench.json 'PROGRAM {variant}'
-SELECT p.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric,
-    p.base_ns - p.median_ns AS part, p.base_ns AS whole, p.n AS n,
-    CAST(p.base_lo_ns - p.hi_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS lo, CAST(p.base_hi_ns - p.lo_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS hi,
-    'rows=benchmarks.wall_ns&variant=' || p.shown AS part_anchor, 'rows=benchmarks.wall_ns&variant=' || p.base_variant AS whole_anchor
-FROM bench_partners AS p
-WHERE p.variant IN ('buffered', 'bufwriter', 'setvbuf', 'batched-writes')
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric, part AS part, whole AS whole, n AS n,
+    lo AS lo, hi AS hi, part_anchor AS part_anchor, whole_anchor AS whole_anchor
+FROM saved_shares
+WHERE variant IN ('buffered', 'bufwriter', 'setvbuf', 'batched-writes')
 -- alternate: system share
 -- mechanism: M9
 -- probe: cputime

@@ -32,11 +32,12 @@ fn list(catalogue: &[HypothesisDoc]) -> String {
     for doc in catalogue {
         let _ = write!(
             text,
-            "\n{} {} ({}, effort {} of 5)\n  {}\n",
+            "\n{} {} ({}, effort {} of 5{})\n  {}\n",
             plain(&doc.id),
             plain(&doc.name),
             plain(&doc.category),
             doc.effort,
+            if doc.status == "preview" { "; preview: shown, never handed off" } else { "" },
             plain(&doc.claim)
         );
         for slot in &doc.slots {

@@ -151,6 +151,7 @@ fn doc(entry: &Json) -> HypothesisDoc {
         category: text(entry, "category"),
         advice: text(entry, "advice"),
         false_positives: text(entry, "false_positives"),
+        status: text(entry, "status"),
         effort: entry.get("effort").and_then(Json::as_i64).and_then(|effort| i32::try_from(effort).ok()).unwrap_or(0),
         slots: Vec::new(),
     }

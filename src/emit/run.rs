@@ -86,6 +86,8 @@ pub struct HypothesisDoc {
     pub category: String,
     pub advice: String,
     pub false_positives: String,
+    /// stable or preview.
+    pub status: String,
     /// 1 (a flag) to 5 (the architecture).
     pub effort: i32,
     pub slots: Vec<SlotDoc>,

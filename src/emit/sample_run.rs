@@ -373,6 +373,7 @@ pub fn hostile() -> Run {
             category: "I/O".to_owned(),
             advice: "Buffer the writes.".to_owned(),
             false_positives: "Logs that must be durable.".to_owned(),
+            status: "stable".to_owned(),
             effort: 2,
             slots: vec![SlotDoc {
                 slot: "A".to_owned(),

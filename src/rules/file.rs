@@ -110,6 +110,8 @@ pub struct Alternate {
     pub admits: Admits,
     /// What it reads was written by the compiler, not by the tool of the recording that led to the file.
     pub is_of_compiler: bool,
+    /// It supports by what is not there: it needs two others that say what is.
+    pub is_exclusion: bool,
     /// Sentence with {part}, {whole}, {value}, {n} of the first metric, or {metric.part} of a named one.
     pub evidence: String,
     /// Command that would record what is missing, with {argv}.

@@ -269,6 +269,10 @@ fn alternate(mut block: Block<'_>, sql: Vec<(usize, &str)>) -> Result<Alternate>
     if let Some(entry) = lineage.as_ref().filter(|entry| entry.value != "compiler") {
         return Err(At { file, line: entry.line, key: "lineage" }.error("compiler", entry.value.as_str()));
     }
+    let exclusion = block.optional("exclusion")?;
+    if let Some(entry) = exclusion.as_ref().filter(|entry| entry.value != "yes") {
+        return Err(At { file, line: entry.line, key: "exclusion" }.error("yes", entry.value.as_str()));
+    }
     let sql: Vec<&str> = sql.into_iter().map(|(_, text)| text).collect();
     let sql = sql.join("\n").trim().trim_end_matches(';').to_owned();
     dialect::check(&sql).map_err(|why| At { file, line, key: "SELECT" }.error("the dialect of queries/README.md", why))?;
@@ -282,6 +286,7 @@ fn alternate(mut block: Block<'_>, sql: Vec<(usize, &str)>) -> Result<Alternate>
         with: block.many("with").iter().map(|entry| need(&entry.value)).collect(),
         admits,
         is_of_compiler: lineage.is_some(),
+        is_exclusion: exclusion.is_some(),
         evidence: block.text("evidence")?,
         record: block.text("record")?,
         sql,
