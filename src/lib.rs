@@ -3,8 +3,9 @@
 //! # Bird's eye view
 //!
 //! Tripod reads what an incident or a benchmark left behind (perf.data, strace output, heaptrack files, off-CPU stacks,
-//! timings) into one set of Arrow tables and answers two questions with receipts: where does the time go, and which
-//! explanations survive. No explanation stands on one leg: each is tested from three angles whose mechanisms differ.
+//! timings, the spans of programs that time themselves) into one set of Arrow tables and answers two questions with
+//! receipts: where does the time go, and which explanations survive. No explanation stands on one leg: each is tested
+//! from three angles whose mechanisms differ.
 //!
 //! ```text
 //! paths -> ingest -> tables -> symbolize -> derive -> rules (SQL readings -> scores -> verdicts) -> ledger, hotspots -> emit

@@ -27,6 +27,18 @@ FROM tax_shares
 WHERE tax = 'hash'
 --
 -- slot: B
+-- alternate: spans around the hashing
+-- mechanism: M2
+-- probe: span_api
+-- metric: span_share unit=share reject=0.02 support=0.10 saturate=0.50 scale=linear interval=given min_n=1 basis=time source=house:"as slot A; rules.md R11 B"
+-- normalizer: duration of the logged runs, or the time of the spans at the root where that is more
+-- needs: span_shares where class = 'HASH'
+-- evidence: spans around it take {part_s} s of {whole_s} s
+-- record: PROGRAM 2> profile.jsonl (a build that logs perf.profile.span_summary for a span around the hashing)
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'span_share' AS metric, part AS part, whole AS whole, n AS n,
+    lo AS lo, hi AS hi, part_anchor AS part_anchor, whole_anchor AS whole_anchor
+FROM span_shares
+WHERE class = 'HASH'
 -- alternate: hardware counter by function
 -- mechanism: M7
 -- probe: event

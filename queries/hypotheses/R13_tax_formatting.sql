@@ -9,7 +9,7 @@
 -- cost: A.format_share
 -- effort: 2
 -- advice: Check the level before formatting, format lazily, use itoa and ryu, an asynchronous sink, or a binary log.
--- false_positives: A program whose job is to write text; an unbuffered write! runs the system call inside the formatter (the write path is left out).
+-- false_positives: A program whose job is to write text; an unbuffered write! runs the system call inside the formatter (the write path is left out); a span around the formatting that writes the text out too.
 -- status: stable
 -- since: 0.1
 --
@@ -56,6 +56,18 @@ JOIN summed AS f ON b.artifact_id = f.artifact_id
 JOIN cpu_events AS c ON b.artifact_id = c.artifact_id
 --
 -- slot: B
+-- alternate: spans around the formatting
+-- mechanism: M2
+-- probe: span_api
+-- metric: span_share unit=share reject=0.02 support=0.10 saturate=0.50 scale=linear interval=given min_n=1 basis=time source=house:"as slot A; rules.md R13 B"
+-- normalizer: duration of the logged runs, or the time of the spans at the root where that is more
+-- needs: span_shares where class = 'FORMAT'
+-- evidence: spans around it take {part_s} s of {whole_s} s
+-- record: PROGRAM 2> profile.jsonl (a build that logs perf.profile.span_summary for a span around the formatting)
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'span_share' AS metric, part AS part, whole AS whole, n AS n,
+    lo AS lo, hi AS hi, part_anchor AS part_anchor, whole_anchor AS whole_anchor
+FROM span_shares
+WHERE class = 'FORMAT'
 -- alternate: allocations under the formatter
 -- mechanism: M3
 -- probe: malloc_hook

@@ -70,7 +70,8 @@ fn basic_costs(text: &mut String, hypotheses: &[Hypothesis]) -> Result<()> {
 
 fn one(text: &mut String, own: &Hypothesis, all: &[Hypothesis]) {
     let _ = write!(text, "\n## {} {}\n\n{}\n\n", markdown(&own.id), markdown(&own.name), markdown(&own.claim));
-    let preview = if own.status == Status::Preview { "; preview: it has not met a recorded KERNEL yet and is never handed off" } else { "" };
+    let preview =
+        if own.status == Status::Preview { "; preview: it has not met a recorded KERNEL yet and is never handed off" } else { "" };
     let _ = writeln!(
         text,
         "- Category {}; about a {}; costs a share of {}; effort {} of 5; since {}{preview}",

@@ -29,9 +29,9 @@ use crate::error::{Error, Result};
 
 /// Turns recorded Linux profiles into ranked hotspots and tested explanations.
 ///
-/// Tripod reads what perf, strace, heaptrack, off-CPU tools, /usr/bin/time, perf stat and hyperfine left behind, and
-/// answers two questions with receipts: where does the time go, and which explanations survive three independent
-/// angles. It records nothing itself, needs no network and never changes its inputs.
+/// Tripod reads what perf, strace, heaptrack, off-CPU tools, /usr/bin/time, perf stat, hyperfine and programs that time
+/// themselves left behind, and answers two questions with receipts: where does the time go, and which explanations
+/// survive three independent angles. It records nothing itself, needs no network and never changes its inputs.
 #[derive(Debug, Parser)]
 #[command(name = "tripod", version, after_help = HELP)]
 struct Cli {

@@ -4,6 +4,7 @@
 //! reasons, sums costs over stacks, finds symbol classes and sites, and fits trends. What a stack inherits from its
 //! callers is found for all stacks in one pass (`nodes.rs`), since parents come before their children.
 
+pub mod baseline;
 mod bench;
 pub mod canonical;
 pub mod classes;
@@ -16,6 +17,8 @@ mod noise;
 pub mod paths;
 pub mod places;
 pub mod scaling;
+mod spans;
+mod steps;
 pub mod target;
 mod trend;
 mod waits;
@@ -65,5 +68,8 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
     trend::fit(tables);
     bench::summarize(tables);
     scaling::fit(tables);
+    spans::sum(tables)?;
+    baseline::fill(tables);
+    steps::fill(tables);
     Ok(Derived { target, classes, marks })
 }

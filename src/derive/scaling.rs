@@ -82,13 +82,8 @@ fn law(key: Key, sizes: &BTreeMap<i64, Vec<&Benchmark>>) -> Option<Scaling> {
     let mut exponents = resampled(&thin);
     exponents.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| exponents.get((share * exponents.len().saturating_sub(1) as f64).round() as usize).copied();
-    let without = |left: usize| {
-        let rest: Vec<(f64, f64)> = points.iter().enumerate().filter(|(at, _)| *at != left).map(|(_, point)| *point).collect();
-        power_law(&rest).map(|law| law.exponent)
-    };
-    let left_out = (0..points.len()).filter(|_| points.len() > SIZES_MIN).filter_map(without);
     let (mut lo, mut hi) = (best.exponent.min(at(0.025)?), best.exponent.max(at(0.975)?));
-    for exponent in left_out {
+    for exponent in without_one(&points) {
         (lo, hi) = (lo.min(exponent), hi.max(exponent));
     }
     Some(Scaling {
@@ -109,6 +104,45 @@ fn law(key: Key, sizes: &BTreeMap<i64, Vec<&Benchmark>>) -> Option<Scaling> {
         hi,
         shape: shape(lo, hi).map(Text::from),
     })
+}
+
+/// The law of single values by size, as a log states them: nothing can be resampled.
+#[derive(Debug, Clone, Copy)]
+pub struct PointsLaw {
+    pub start_ns: i64,
+    pub exponent: f64,
+    /// Least and largest exponent without any one size, where there are four or more.
+    pub without_one: Option<(f64, f64)>,
+    pub shape: Option<&'static str>,
+}
+
+/// Fits (size, time) pairs of different sizes; those that are not above 0 say nothing.
+pub fn of_points(pairs: &[(i64, i64)]) -> Option<PointsLaw> {
+    let usable: Vec<(f64, f64)> =
+        pairs.iter().filter(|(size, ns)| *size > 0 && *ns > 0).map(|(size, ns)| (*size as f64, *ns as f64)).collect();
+    let points: Vec<(f64, f64)> = usable.iter().step_by(usable.len().div_ceil(SIZES_MAX).max(1)).copied().collect();
+    if points.len() < SIZES_MIN {
+        return None;
+    }
+    let best = power_law(&points)?;
+    let exponents = without_one(&points);
+    let ends = exponents.iter().fold((best.exponent, best.exponent), |(lo, hi), own| (lo.min(*own), hi.max(*own)));
+    let without_one = Some(ends).filter(|_| !exponents.is_empty());
+    Some(PointsLaw {
+        start_ns: best.start as i64,
+        exponent: best.exponent,
+        without_one,
+        shape: without_one.and_then(|(lo, hi)| shape(lo, hi)),
+    })
+}
+
+/// The exponents without any one size, where enough are left.
+fn without_one(points: &[(f64, f64)]) -> Vec<f64> {
+    let without = |left: usize| {
+        let rest: Vec<(f64, f64)> = points.iter().enumerate().filter(|(at, _)| *at != left).map(|(_, point)| *point).collect();
+        power_law(&rest).map(|law| law.exponent)
+    };
+    (0..points.len()).filter(|_| points.len() > SIZES_MIN).filter_map(without).collect()
 }
 
 fn sorted(rows: &[&Benchmark]) -> Vec<i64> {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::view::{Entry, Metric, NOT_MEASURED, Slot};
-use super::{EmitOptions, OutputFile, View, anchor, escape, number};
+use super::{EmitOptions, OutputFile, View, anchor, escape, number, stated};
 use crate::error::Result;
 use crate::tables::Threshold;
 
@@ -23,6 +23,7 @@ pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
     for entry in view.ledger() {
         entry_section(&mut out, view, &entry);
     }
+    out.push_str(&stated::section(view));
     Ok(vec![("hypothesis.md".to_owned(), out.into_bytes())])
 }
 

@@ -280,6 +280,63 @@ fn results(tables: &mut Tables) {
     });
 }
 
+/// A stated verdict, and one value each for BASELINE.md and scaling_law.md.
+fn stated(tables: &mut Tables) {
+    tables.stated_verdicts.push(StatedVerdict {
+        artifact_id: 1,
+        line_no: 9,
+        hypothesis: EVIL.into(),
+        verdict: EVIL.into(),
+        evidence: Some(EVIL.into()),
+    });
+    for source in ["benchmark", "span"] {
+        tables.baselines.push(Baseline {
+            artifact_id: 1,
+            source: source.into(),
+            name: EVIL.into(),
+            variant: Some(EVIL.into()),
+            threads: Some(2),
+            work: Some(3),
+            function: Some(EVIL.into()),
+            statistic: "p999".into(),
+            value_ns: 5_000_000,
+            n: Some(12),
+            rank: Some(12),
+            lo_ns: None,
+            hi_ns: None,
+            is_conservative: true,
+            anchor: "a#L=9".into(),
+        });
+    }
+    let (series, metric): (Text, Text) = (EVIL.into(), EVIL.into());
+    tables.scaling_steps.push(ScalingStep {
+        artifact_id: 1,
+        series_id: None,
+        line_no: Some(9),
+        series: series.clone(),
+        metric: metric.clone(),
+        size: 8,
+        n: None,
+        value_ns: 5,
+        ratio: None,
+        size_ratio: None,
+        exponent: None,
+        anchor: "a#L=9".into(),
+    });
+    tables.stated_scaling.push(StatedScaling {
+        artifact_id: 1,
+        line_no: 9,
+        series,
+        metric,
+        sizes: 1,
+        start_ns: 0,
+        exponent: 1.0,
+        lo: None,
+        hi: None,
+        shape: Some(EVIL.into()),
+    });
+}
+
 pub fn hostile() -> Run {
     let mut tables = Tables::default();
     tables.artifacts.push(artifact(0, "perf | <data>.data", "perf.data", "perf"));
@@ -302,6 +359,7 @@ pub fn hostile() -> Run {
     });
     stacks(&mut tables);
     results(&mut tables);
+    stated(&mut tables);
     let part = |name: &str, ns| WallPart { name: name.to_owned(), ns, source: "bare.txt#L=5".to_owned() };
     Run {
         tables,

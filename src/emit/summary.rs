@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::view::{Entry, Slot};
-use super::{EmitOptions, OutputFile, View, escape, quality, quality_status, run::WallLine, unresolved, wall};
+use super::{EmitOptions, OutputFile, View, escape, quality, quality_status, run::WallLine, stated, unresolved, wall};
 use crate::error::{Error, Result};
 use crate::tables::SCHEMA_VERSION;
 
@@ -30,6 +30,7 @@ pub fn emit(view: &View<'_>, options: EmitOptions) -> Result<Vec<OutputFile>> {
     let hypotheses: Vec<Value> = ledger.iter().take(HYPOTHESES_MAX).map(|entry| hypothesis(view, entry)).collect();
     root.insert("hypotheses".to_owned(), Value::Array(hypotheses));
     root.insert("hypotheses_left_out".to_owned(), json!(ledger.len().saturating_sub(HYPOTHESES_MAX)));
+    root.insert("stated_verdicts".to_owned(), stated::json(view, LIST_MAX, text));
     root.insert("record_next".to_owned(), record_next(view));
     root.insert("quality".to_owned(), quality_json(view));
     root.insert("unresolved".to_owned(), unresolved::json(view, text));

@@ -19,6 +19,7 @@ mod merge;
 mod offcpu_stacks;
 pub mod perf_data;
 mod perf_stat;
+mod profile_log;
 mod recorder;
 mod stdin;
 mod strace_log;
@@ -89,6 +90,8 @@ pub struct Format {
 pub static FORMATS: &[Format] = &[
     perf_data::FORMAT,
     heaptrack::FORMAT,
+    // each line names its event; a run_start may have the keys of a manifest
+    profile_log::FORMAT,
     hyperfine::FORMAT,
     manifest::FORMAT,
     // JSON lines, so after the formats that are one object

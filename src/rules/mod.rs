@@ -64,6 +64,7 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "22_bench_base.sql",
     "23_alloc_sites.sql",
     "24_bench_partners.sql",
+    "28_span_shares.sql",
     "30_alloc_classes.sql",
     "31_plain_leaves.sql",
     "32_counter_sums.sql",

@@ -53,8 +53,8 @@ table!("readings", "One slot of a hypothesis: which alternate and artifact fille
 });
 
 table!("evidence", "One term of a reading: a number, and the place in an artifact where it stands.", Evidence {
-    hypothesis: Text, "text", "Id; or hotspot for rows of the hotspot table, wall for the line above it";
-    slot: Text, "text", "Slot; the rank for hotspots";
+    hypothesis: Text, "text", "Id; or hotspot for rows of the hotspot table, wall for the line above it, baseline and scaling for those files";
+    slot: Text, "text", "Slot; the rank for hotspots, the statistic for baselines, the size for scaling";
     metric: Text, "text", "Metric";
     term: Text, "text", "part, whole, n or normalizer";
     value: i64, "unit", "The number";
@@ -71,8 +71,8 @@ table!("hotspots", "One place, one row, ranked by its share of the wall clock.",
     weight: i64, "unit", "Numerator";
     whole: i64, "unit", "Denominator";
     wall_share: Option<f64>, "share", "Lower bound times the resource's share of the wall clock; null for places without a time cost or without a known wall clock";
-    resource: Text, "text", "cpu, off-cpu, alloc, memory";
-    category: Text, "text", "CPU, I/O, Allocation, Sync, Scheduler, Memory, System";
+    resource: Text, "text", "cpu, off-cpu, memory; wall for spans timed by the wall clock";
+    category: Text, "text", "CPU, I/O, Allocation, Sync, Scheduler, Network, Memory, System; Wall for spans of no stated category";
     artifact_id: i32, "id", "Where the number comes from";
     anchor: Text, "text", "The anchor shown";
     detail: Text, "text", "The line's own words: value with unit, n, what a sink was charged to";

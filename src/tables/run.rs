@@ -5,8 +5,8 @@ use super::{Text, table};
 table!("artifacts", "One input file: what it is, who wrote it, what it came from, how well it was read.", Artifact {
     artifact_id: i32, "id", "Dense id, by path";
     path: Text, "text", "Path relative to the input root";
-    kind: Text, "text", "Format name of the registry: perf.data, strace-summary, strace-log, heaptrack, offcpu-stacks, time-v, perf-stat, hyperfine, memory-series, histogram, perf-lock, klockstat, futex-waits, syscount, accounting, sysstat, manifest";
-    tool: Text, "text", "Tool that recorded it: perf, simpleperf, strace, heaptrack, bpf, time, hyperfine, procfs, tripod";
+    kind: Text, "text", "Format name of the registry: perf.data, strace-summary, strace-log, heaptrack, offcpu-stacks, time-v, perf-stat, hyperfine, memory-series, histogram, perf-lock, klockstat, futex-waits, syscount, accounting, sysstat, profile-log, manifest";
+    tool: Text, "text", "Tool that recorded it: perf, simpleperf, strace, heaptrack, bpf, time, hyperfine, procfs, spans (the program itself), tripod";
     tool_version: Option<Text>, "text", "Version the file states";
     sha256: Text, "hex", "SHA-256 of the file as given";
     root: Text, "hex", "SHA-256 of the artifact it was converted from; its own where it was not";

@@ -24,6 +24,7 @@ mod perf;
 mod recipe;
 mod removal;
 mod run_tables;
+mod spans;
 mod support;
 mod tidy;
 
@@ -37,6 +38,7 @@ fn main() {
     trials.extend(names::trials());
     trials.extend(anchors::trials());
     trials.extend(alternates::trials());
+    trials.extend(spans::trials());
     trials.extend(cases::trials());
     trials.extend(own_rules::trials());
     trials.extend(given::trials());
