@@ -88,10 +88,10 @@ more() {
             record s2b-cpu-mutex s2b hammer 200000 4
             partner sched; sched_on=""
             record s2bp-local-totals s2b local 200000 4 ;;
-        s3b) work_heap=60000 work_bench=1500000 bench_variants=formatted,plain
+        s3b) work_heap=60000 work_bench=1500000 bench_variants=formatted,quiet
             record s3b-format-churn s3b formatted 8000000
             partner; work_heap=60000
-            record s3bp-plain-keys s3b plain 40000000 ;;
+            record s3bp-quiet s3b quiet 40000000 ;;
         s3c) work_heap=60000 work_bench=60000 bench_variants=ring,reused
             record s3c-ring s3c ring 300000
             partner; work_heap=60000
@@ -100,10 +100,10 @@ more() {
             work_calls=300 work_strace=20000 bench_variants="" with_bench=0 hz=499
             record s4t-fsync-tmpfs s4 each 35000
             disk_down ;;
-        s5) work_bench=1200000 bench_variants=every,sampled
+        s5) work_bench=1200000 bench_variants=every,no-hash
             record s5-hash s5 every 8000000
             partner
-            record s5p-hash-sampled s5 sampled 60000000 ;;
+            record s5p-no-hash s5 no-hash 60000000 ;;
         s7f) with_bench=0
             record s7f-fragmentation s7f scattered 200000
             partner "mem rss"
@@ -120,11 +120,11 @@ more() {
             record s9-scan s9 scan 100000
             partner bench-series; series_work=1000000,2000000,4000000,8000000
             record s9p-hash-set s9 hashed 24000000 ;;
-        s10) extras=cpu-all work_sched=1200 work_calls=250 work_mem=4000 work_strace=8000 work_heap=8000 work_bench=8000 calls_more=-y
+        s10) extras=cpu-all work_sched=1000 work_calls=150 work_mem=4000 work_strace=4000 work_heap=8000 work_bench=2000 calls_more=-y
             calls_trace=clone,clone3,futex,mmap,munmap,mprotect bench_variants=threads,inline
-            record s10-thread-churn s10 threads 60000
+            record s10-thread-churn s10 threads 10000
             partner "sched strace-c"; extras=cpu-all
-            record s10p-one-thread s10 inline 800000 ;;
+            record s10p-one-thread s10 inline 16000 ;;
         s11) settle=5 work_sched=40 work_calls=20 work_strace=400 work_heap=1000 work_mem=400 work_bench=600 calls_trace=sched_yield,futex
             sched_on="" bench_variants=yielding,blocking
             record s11-yield s11 yielding 4000 4
@@ -169,10 +169,10 @@ more() {
             elfs="$rec/bin/s19 $rec/bin/s19many $rec/bin/s19one $libc $loader"
             with_bench=0 offcpu_s=1 only="bare time-v perf-stat cpu-fp cpu-dwarf offcpu strace-cw"
             record s19p-no-libraries s19 one 600 ;;
-        s20) work_heap=20000 work_bench=300000 bench_variants=throwing,codes
+        s20) work_heap=20000 work_bench=300000 bench_variants=throwing,error-codes
             record s20-exceptions s20 throwing 1200000
             partner
-            record s20p-error-codes s20 codes 10000000 ;;
+            record s20p-error-codes s20 error-codes 10000000 ;;
         s21) work_bench=8000 bench_variants=copied,in-place
             record s21-memcpy s21 copied 60000
             partner mem
@@ -181,10 +181,10 @@ more() {
             record s22-serialize s22 json 3000000
             partner
             record s22p-binary s22 binary 60000000 ;;
-        s23) work_bench=400 bench_variants=level9,level0
-            record s23-compress s23 level9 2400
+        s23) work_bench=400 bench_variants=level-9,stored
+            record s23-compress s23 level-9 2400
             partner
-            record s23p-stored s23 level0 60000 ;;
+            record s23p-stored s23 stored 60000 ;;
         s24) before="$rec/bin/s24 warm 1" extras="biolatency accounting" work_sched=1500 work_calls=300 work_bench=2500 bench_variants=mapped,cold,warm
             calls_trace=pread64
             record s24-page-cache s24 mapped 14000

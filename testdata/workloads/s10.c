@@ -15,7 +15,7 @@ static int in_place;
 __attribute__((noinline)) static void *handle(void *arg)
 {
     uint64_t *value = arg, h = *value;
-    for (int i = 0; i < 2000; i++)
+    for (int i = 0; i < 150000; i++)
         h = (h ^ (uint64_t)i) * 1099511628211ull;
     *value = h;
     return NULL;

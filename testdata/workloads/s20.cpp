@@ -1,8 +1,8 @@
 // S20 exceptions: half of the rows cannot be parsed, and each of them throws
 // through five frames.
 //
-//   s20 throwing ROWS   parse_row throws, handle_row catches
-//   s20 codes ROWS      the same rows; the failure is returned
+//   s20 throwing ROWS      parse_row throws, handle_row catches
+//   s20 error-codes ROWS   the same rows; the failure is returned
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -52,10 +52,10 @@ struct bad_row {
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        std::fprintf(stderr, "usage: s20 throwing|codes ROWS\n");
+        std::fprintf(stderr, "usage: s20 throwing|error-codes ROWS\n");
         return 2;
     }
-    bool codes = std::strcmp(argv[1], "codes") == 0;
+    bool codes = std::strcmp(argv[1], "error-codes") == 0;
     std::uint64_t rows = std::strtoull(argv[2], nullptr, 10), sum = 0;
     for (std::uint64_t n = 0; n < rows; n++)
         sum += handle_row(n, codes);

@@ -2,14 +2,14 @@
  * block is freed at once. The formatting is the cost, not the allocator.
  *
  *   s3b formatted KEYS    snprintf makes the key, in format_key
- *   s3b plain KEYS        the key is made of the same numbers by hand
+ *   s3b quiet KEYS        no formatting: the same numbers are put in by hand
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int plain;
+static int quiet;
 
 static inline size_t put_hex(char *to, uint64_t n)
 {
@@ -21,7 +21,7 @@ static inline size_t put_hex(char *to, uint64_t n)
 __attribute__((noinline)) static size_t format_key(char *to, size_t room, uint64_t n)
 {
     unsigned shard = (unsigned)(n % 97), row = (unsigned)n;
-    if (!plain)
+    if (!quiet)
         return (size_t)snprintf(to, room, "shard-%08x/row-%08x/part-%08x/%s", shard, row, row ^ shard, "current");
     size_t len = put_hex(to, shard);
     len += put_hex(to + len, row);
@@ -43,10 +43,10 @@ __attribute__((noinline)) static char *copy_key(const char *key, size_t len)
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fprintf(stderr, "usage: s3b formatted|plain KEYS\n");
+        fprintf(stderr, "usage: s3b formatted|quiet KEYS\n");
         return 2;
     }
-    plain = strcmp(argv[1], "plain") == 0;
+    quiet = strcmp(argv[1], "quiet") == 0;
     uint64_t keys = strtoull(argv[2], NULL, 10), sum = 0;
     for (uint64_t n = 0; n < keys; n++) {
         char key[96];
