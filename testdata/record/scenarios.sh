@@ -81,10 +81,11 @@ partner() { # [ARTIFACTS]
 
 # shellcheck disable=SC2086
 more() {
-    # What the program and the tools need: about 2.5 s bare, few hundred kB in all.
-    offcpu_s=1
+    # What the program and the tools need: about 2.5 s bare, few hundred kB in all. Many of these programs make the
+    # pressure themselves, so there is no point in waiting for it to go.
+    offcpu_s=1 settle=1
     case $1 in
-        s2b) settle=5 sched_on="" work_bench=40000 work_series=40000 series_threads=1,2,4 bench_variants=hammer,local
+        s2b) sched_on="" work_bench=40000 work_series=40000 series_threads=1,2,4 bench_variants=hammer,local
             record s2b-cpu-mutex s2b hammer 200000 4
             partner sched; sched_on=""
             record s2bp-local-totals s2b local 200000 4 ;;
@@ -120,21 +121,21 @@ more() {
             record s9-scan s9 scan 100000
             partner bench-series; series_work=1000000,2000000,4000000,8000000
             record s9p-hash-set s9 hashed 24000000 ;;
-        s10) settle=5 extras=cpu-all work_sched=1000 work_calls=150 work_mem=4000 work_strace=4000 work_heap=8000 work_bench=2000 calls_more=-y
+        s10) extras=cpu-all work_sched=1000 work_calls=150 work_mem=4000 work_strace=4000 work_heap=8000 work_bench=2000 calls_more=-y
             calls_trace=clone,clone3,futex,mmap,munmap,mprotect bench_variants=threads,inline
             record s10-thread-churn s10 threads 10000
             partner "sched strace-c"; extras=cpu-all
             record s10p-one-thread s10 inline 16000 ;;
-        s11) settle=5 work_sched=40 work_calls=20 work_strace=400 work_heap=1000 work_mem=400 work_bench=600 calls_trace=sched_yield,futex
+        s11) work_sched=40 work_calls=20 work_strace=400 work_heap=1000 work_mem=400 work_bench=600 calls_trace=sched_yield,futex
             sched_on="" bench_variants=yielding,blocking
             record s11-yield s11 yielding 4000 4
             partner sched; sched_on="" work_sched=1000
             record s11p-blocking s11 blocking 4000 4 ;;
-        s12) settle=5 extras="accounting runqlat" sched_on="" with_bench=0 series_threads=1,2,8 work_series=80000
+        s12) extras="accounting runqlat" sched_on="" with_bench=0 series_threads=1,2,8 work_series=40000
             record s12-oversubscription s12 compute 400000 8
             partner sched; sched_on="" extras="accounting runqlat"
             record s12p-thread-per-cpu s12 compute 400000 2 ;;
-        s13) settle=5 work_sched=200 work_calls=40 work_mem=100 work_strace=500 work_bench=300 calls_trace=clone,vfork,execve,wait4 bench_variants=processes,inline
+        s13) work_sched=200 work_calls=40 work_mem=100 work_strace=500 work_bench=300 calls_trace=clone,vfork,execve,wait4 bench_variants=processes,inline
             only="bare time-v perf-stat cpu-fp cpu-dwarf sched offcpu strace-c strace-cw calls mem bench"
             record s13-fork-exec s13 processes 2500
             partner sched
@@ -149,20 +150,20 @@ more() {
             partner "sched calls"; sched_on="" work_sched=3000 work_calls=200 calls_trace=sendto,recvfrom,connect calls_more=-y
             record s15p-pipelined s15 pipelined 30000
             peer="" ;;
-        s16) settle=5 extras="lock lock-contention" work_extras=2500 work_sched=1500 work_calls=200 work_mem=1500 work_strace=8000 work_heap=8000 work_bench=3000
+        s16) extras="lock lock-contention" work_extras=2500 work_sched=1500 work_calls=200 work_mem=1500 work_strace=8000 work_heap=8000 work_bench=3000
             sched_on="" work_series=6000 series_threads=1,2,4 calls_trace=mmap,munmap bench_variants=mapping,keeping
             record s16-mmap-lock s16 mapping 20000 4
             partner sched; sched_on="" extras="lock lock-contention"
             record s16p-kept-mappings s16 keeping 5000000 4 ;;
-        s17) settle=5 work_sched=2000 work_calls=200 work_strace=10000 work_bench=40000 calls_trace=read,write calls_more=-y bench_variants=single,batched
+        s17) work_sched=2000 work_calls=200 work_strace=10000 work_bench=40000 calls_trace=read,write calls_more=-y bench_variants=single,batched
             record s17-handoff s17 single 300000
             partner "sched calls"; work_calls=20000 calls_trace=read,write calls_more=-y work_sched=500000
             record s17p-batched s17 batched 8000000 ;;
-        s18) settle=5 extras=per-thread sched_on="" work_calls=150 work_bench=150 work_series=150 series_threads=1,2,4 bench_variants=serial,parallel
+        s18) extras=per-thread sched_on="" work_calls=150 work_bench=150 work_series=150 series_threads=1,2,4 bench_variants=serial,parallel
             record s18-serial s18 serial 1000 2
             partner "sched bench-threads"; extras=per-thread sched_on="" work_series=150 series_threads=1,2,4
             record s18p-parallel s18 parallel 1800 2 ;;
-        s19) settle=5 elfs="$rec/bin/s19 $rec/bin/s19many $rec/bin/s19one $libc $loader" work_sched=8 work_mem=2 work_strace=20 work_bench=8 work_calls=1
+        s19) elfs="$rec/bin/s19 $rec/bin/s19many $rec/bin/s19one $libc $loader" work_sched=8 work_mem=2 work_strace=20 work_bench=8 work_calls=1
             calls_trace=openat,execve,write bench_variants=many,noop,one
             only="bare time-v perf-stat cpu-fp cpu-dwarf sched offcpu strace-c strace-cw mem calls bench"
             record s19-startup s19 many 80
