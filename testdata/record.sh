@@ -21,6 +21,7 @@
 #   RECORD_WORK        where the programs are built and run; must be on a real
 #                      disk, not on tmpfs (default /tmp/tripod-rec)
 #   RECORD_ONLY        artifacts to take, e.g. "cpu-fp strace-c" (default: all)
+#   RECORD_BUILT       1: the programs are there already
 #   RECORD_NAMES       folders to record, of those of the scenario (default: all)
 # shellcheck disable=SC2030,SC2031 # {variant} and {threads} are meant to stay in their subshells
 set -euo pipefail
@@ -492,7 +493,7 @@ case $what in
     readme) readme; exit ;;
     symbols) build; symbols; exit ;;
 esac
-build
+[ -n "${RECORD_BUILT:-}" ] || build
 [ "$what" != all ] || what=$scenarios
 for one in $what; do scenario "$one"; done
 release

@@ -43,6 +43,9 @@ scenario() {
             record real-sqlite3 sqlite3 "" 800000 ;;
         s0) work_bench=60000
             record s0-clean s0 clean 240000 ;;
+        s0-again) # S0 with less of everything, for record-s0.sh
+            only="bare time-v perf-stat cpu-fp cpu-dwarf sched strace-c strace-cw mem heaptrack rss bench" work_bench=8000 hz_dwarf=499
+            record s0-clean s0 clean 50000 ;;
         s1) work_strace=300000 work_calls=5000 bench_variants=unbuffered,buffered
             record s1-unbuffered-writes s1 unbuffered 6000000
             with_bench=0 work_calls=1000000 offcpu_s=1
