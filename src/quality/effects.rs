@@ -171,7 +171,7 @@ impl Effects {
 
     /// Whether a check took anything from this artifact; confidence falls where one did.
     pub fn touched(&self, artifact: i32, mechanism: &str) -> bool {
-        self.find(artifact, mechanism, |effect| !effect.is_ok && !matches!(effect.action, Action::NoZero)).is_some()
+        self.find(artifact, mechanism, |effect| !effect.is_ok && !matches!(effect.action, Action::NoZero | Action::OneRoot(_))).is_some()
     }
 }
 

@@ -64,7 +64,7 @@ fn add(tables: &mut Tables, line: &str) {
         };
     }
     tables!(artifacts executions host environment diagnostics recording_facts events processes threads dsos mappings functions waits
-        thread_states syscalls syscall_events allocations counters benchmark_stats stack_costs stack_classes stack_sites);
+        thread_states syscalls syscall_events allocations counters benchmarks benchmark_stats stack_costs stack_classes stack_sites);
 }
 
 fn row<R: TableRow>(line: &str, cells: &BTreeMap<&str, &str>) -> R {

@@ -82,6 +82,7 @@ impl Comparability {
             .filter(like)
             .filter(|row| row.wrapper.as_ref() == "bare" && row.wall_ns.is_some())
             .min_by_key(|row| (row.user_ns.is_none(), row.minor_faults.is_none(), row.execution_id));
+        let programs: BTreeSet<&str> = tables.executions.iter().filter(like).filter_map(|row| row.program.as_deref()).collect();
         let mut out = Comparability {
             variant: reference.and_then(|row| row.variant.clone()).or_else(|| most(tables, |row| row.variant.clone())),
             threads: reference.and_then(|row| row.threads).or_else(|| most(tables, |row| row.threads)),
@@ -100,7 +101,8 @@ impl Comparability {
                 Standing::Unusable => None,
                 Standing::Refused => Some(format!("it recorded another command than `{}`", out.signature.as_deref().unwrap_or("unknown"))),
                 Standing::Same | Standing::Unknown => {
-                    changed(tables, artifact).or_else(|| machines.get(&id).cloned()).or_else(|| builds.get(&id).cloned())
+                    let timed = || timed_others(tables, artifact, &programs);
+                    changed(tables, artifact).or_else(timed).or_else(|| machines.get(&id).cloned()).or_else(|| builds.get(&id).cloned())
                 }
                 // Another variant may well be another build.
                 Standing::Variant | Standing::Threads => changed(tables, artifact).or_else(|| machines.get(&id).cloned()),
@@ -170,6 +172,22 @@ fn changed(tables: &Tables, artifact: &Artifact) -> Option<String> {
     (is_silent && tables.diagnostics.iter().any(|row| about(&row))).then(|| {
         "the manifest describes another file of this name (its SHA-256 differs), and this one does not say what it recorded".to_owned()
     })
+}
+
+/// A benchmark none of whose commands runs the program.
+fn timed_others(tables: &Tables, artifact: &Artifact, programs: &BTreeSet<&str>) -> Option<String> {
+    let commands: BTreeSet<&str> = tables
+        .benchmarks
+        .iter()
+        .filter(|row| row.artifact_id == artifact.artifact_id && row.function.is_none())
+        .map(|row| &*row.command)
+        .collect();
+    let runs = |command: &str| {
+        let mut words = command.split_whitespace().map(|word| word.trim_matches(['\'', '"']));
+        words.any(|word| programs.contains(word.rsplit('/').next().unwrap_or(word)))
+    };
+    let first = commands.first()?;
+    (!programs.is_empty() && !commands.iter().any(|command| runs(command))).then(|| format!("it timed another program: `{first}`"))
 }
 
 /// Per artifact in which fact of the machine it differs from what most state.

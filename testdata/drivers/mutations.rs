@@ -309,12 +309,12 @@ fn scaled_periods(name: &str) -> Outcome {
                     "{:?} {} {:?} {:?} {:?} {:?} {:?} {:?} {}",
                     key(row),
                     row.role,
-                    row.value,
-                    row.lo,
-                    row.hi,
+                    nine(row.value),
+                    nine(row.lo),
+                    nine(row.hi),
                     row.n,
                     row.site,
-                    row.score,
+                    nine(row.score),
                     row.verdict
                 )
             })
@@ -323,14 +323,22 @@ fn scaled_periods(name: &str) -> Outcome {
             .hypotheses
             .iter()
             .map(|row| {
-                format!("{} {} {:?} {:?} {:?} {:?}", row.hypothesis, row.label, row.site, row.explained_by, row.cost_share, row.impact)
+                format!(
+                    "{} {} {:?} {:?} {:?} {:?}",
+                    row.hypothesis,
+                    row.label,
+                    row.site,
+                    row.explained_by,
+                    nine(row.cost_share),
+                    row.impact
+                )
             })
             .collect();
         let quality: Vec<String> = tables
             .quality
             .iter()
             .filter(|row| &*row.check != "Q06")
-            .map(|row| format!("{} {:?} {:?} {} {:?}", row.check, row.measure, row.artifact_id, row.status, row.value))
+            .map(|row| format!("{} {:?} {:?} {} {:?}", row.check, row.measure, row.artifact_id, row.status, nine(row.value)))
             .collect();
         [readings, hypotheses, quality].concat()
     };
@@ -340,6 +348,11 @@ fn scaled_periods(name: &str) -> Outcome {
         return Err(format!("{} rows became {}", was.len(), is.len()).into());
     }
     verdict(wrong)
+}
+
+/// Nine digits: sums of floats round in the last ones.
+fn nine(value: Option<f64>) -> Option<String> {
+    value.map(|value| format!("{value:.9e}"))
 }
 
 /// (h) Without build-ids code is named from files of the same name: no two angles may agree on a place by such names alone.

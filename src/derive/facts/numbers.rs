@@ -28,11 +28,14 @@ struct Figures {
     weights: BTreeMap<String, i64>,
 }
 
-/// A row for each recording that has the figures of an earlier one.
+/// A row for each recording: whether it has the figures of an earlier one.
 pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
     let figures = figures(tables, nodes);
-    let tops: Vec<(i32, Vec<Vec<i64>>)> =
+    let mut tops: Vec<(i32, Vec<Vec<i64>>)> =
         figures.into_iter().map(|(artifact, own)| (artifact, vec![top(&own.counts), top(&own.weights)])).collect();
+    // Of two, the one of unknown meaning is the copy.
+    let is_folded = |artifact: i32| tables.artifacts.get(artifact as usize).is_some_and(|row| row.kind.as_ref() == "folded-stacks");
+    tops.sort_by_key(|(artifact, _)| (is_folded(*artifact), *artifact));
     let mut out = Vec::new();
     for (at, (artifact, own)) in tops.iter().enumerate() {
         let known = tops.get(..at).unwrap_or(&[]);
