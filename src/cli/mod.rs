@@ -1,7 +1,7 @@
 //! What was typed -> what was meant -> one call of the library.
 //!
 //! One file per command. Arguments are parsed without looking at the world; each command then resolves them once and
-//! does its work. Exit codes: 0 done; 1 a condition of `--fail-on` holds; 2 the request cannot be met; 3 no input could
+//! does its work. Exit codes: 0 done; 1 a condition of `--fail-on` holds, or `verify` found something that differs; 2 the request cannot be met; 3 no input could
 //! be read at all. A closed pipe is success.
 
 mod analyze;
@@ -16,6 +16,7 @@ mod progress;
 mod query;
 mod stored;
 mod tables;
+mod verify;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -43,7 +44,7 @@ const HELP: &str = "Examples:
   tripod query tripod-out/recordings \"SELECT name, n FROM events\"
 
 What was done goes to standard output, the run directory to ./tripod-out/<name of the input>, messages to standard error.
-Exit codes: 0 done, 1 a --fail-on condition holds, 2 the request cannot be met, 3 no input could be read";
+Exit codes: 0 done, 1 a --fail-on condition holds or a run is not confirmed, 2 the request cannot be met, 3 no input could be read";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -53,6 +54,8 @@ enum Command {
     Query(query::Args),
     /// Say in full why a hypothesis got its label and what would change it
     Explain(explain::Args),
+    /// Check a run directory against its recordings: every number again
+    Verify(verify::Args),
     /// List the file formats that can be read and the commands that record them
     Formats(formats::Args),
     /// List the hypotheses with their three angles
@@ -65,7 +68,7 @@ enum Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Done,
-    /// A condition that the user asked for with `--fail-on` holds.
+    /// A condition that the user asked for with `--fail-on` holds, or a run was not confirmed.
     Failed,
 }
 
@@ -98,6 +101,7 @@ fn dispatch(command: Command) -> Result<Outcome> {
         Command::Analyze(args) => analyze::run(args),
         Command::Query(args) => query::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Verify(args) => verify::run(args),
         Command::Formats(args) => formats::run(&args),
         Command::Hypotheses(args) => hypotheses::run(args),
         Command::Tables(args) => tables::run(&args),

@@ -51,7 +51,7 @@ pub struct Classes {
 }
 
 /// User classes that consist of libc's wrappers of system calls and its waits.
-const WRAPPER_CLASSES: &[&str] =
+pub const WRAPPER_CLASSES: &[&str] =
     &["WRITE_PATH", "READ_PATH", "FSYNC_WAIT", "SLEEP_WAIT", "LOCK_WAIT", "CONDVAR", "FUTEX_TIMED", "JOIN", "POLL"];
 
 /// Per function: a bit per class, and whether its dso is part of the language runtime.

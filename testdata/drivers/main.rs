@@ -21,6 +21,7 @@ mod removal;
 mod run_tables;
 mod support;
 mod tidy;
+mod verify;
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
@@ -32,6 +33,7 @@ fn main() {
     trials.extend(anchors::trials());
     trials.extend(alternates::trials());
     trials.extend(parity::trials());
+    trials.extend(verify::trials());
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());
     trials.extend(malformed::trials());
