@@ -25,8 +25,9 @@
 //!   the [`ledger`].
 //! * [`hotspots`], [`wall`]: the ranked table and the line above it.
 //! * [`emit`]: report -> files, one pure emitter per output. [`cli`]: one file per command.
+//! * [`verify`]: a run directory against its artifacts: a second, small reader of every format, and the pipeline again.
 //!
-//! Dependency direction: `cli -> {ingest, symbolize, derive, rules, ledger, hotspots, emit} -> {objects, tables} -> error`.
+//! Dependency direction: `cli -> verify -> {ingest, symbolize, derive, rules, ledger, hotspots, emit} -> {objects, tables} -> error`.
 //! Stages meet in `tables` and in this file only ([`derive`] lends its symbol classes and places to [`hotspots`]).
 //! Everything up to [`derive`] compiles without polars (`--no-default-features`).
 //!
@@ -61,6 +62,8 @@ pub mod rules;
 pub mod stages;
 pub mod symbolize;
 pub mod tables;
+#[cfg(feature = "engine")]
+pub mod verify;
 pub mod wall;
 
 #[cfg(feature = "engine")]

@@ -47,7 +47,9 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     let shares = Shares::measure(&tables);
     hotspots::rank(&mut tables, &shares, &derived.classes, &derived.marks);
     stages.end("hotspots");
-    let wall_line = match wall::line(&tables, &shares) {
+    let line = wall::line(&tables, &shares);
+    tables.evidence.extend(wall::evidence(&line));
+    let wall_line = match line {
         wall::Line::Unknown(reason) => WallLine::Unknown { reason },
         wall::Line::Known { wall_ns, threads, source, parts } => WallLine::Known {
             wall_ns,
@@ -70,6 +72,7 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
         missing: missing(&judgement),
         catalogue: judgement.hypotheses.iter().map(document).collect(),
         queries: queries(&judgement),
+        arguments: request.arguments(),
         timings,
     })
 }

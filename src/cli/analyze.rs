@@ -165,7 +165,7 @@ fn threads(jobs: u16) -> Result<()> {
 }
 
 fn resolve(args: Args) -> Result<Job> {
-    let dir = match args.output {
+    let dir = match args.output.clone() {
         Some(dir) => dir,
         None => default_dir(&args.paths)?,
     };
@@ -179,35 +179,47 @@ fn resolve(args: Args) -> Result<Job> {
     if let Some(path) = args.symbol_dir.iter().find(|path| !path.exists()) {
         return Err(Error::Request(format!("--symbol-dir {}: there is no such directory or archive", path.display())));
     }
-    Ok(Job {
-        request: AnalyzeRequest {
-            paths: args.paths,
-            symbol_dirs: args.symbol_dir,
-            debug_dirs: args.debug_dir,
-            sysroots: args.sysroot,
-            path_maps: args.path_map,
-            jit_dirs: args.jit_dir,
-            kallsyms: args.kallsyms,
-            comm: args.comm,
-            pid: args.pid,
-            rules: args.rules,
-            allow: args.allow.iter().map(|id| id.trim().to_uppercase()).filter(|id| !id.is_empty()).collect(),
-            thresholds: args.thresholds,
-            costs: args.costs,
-            lineage: match args.lineage {
-                LineageArg::Tool => Lineage::Tool,
-                LineageArg::Probe => Lineage::Probe,
-            },
-            keep_tracepoints: args.keep_tracepoints,
-            watch: Watch::default(),
+    let overwrite = if args.force { Overwrite::AnyRun } else { Overwrite::SameRun };
+    let (options, quiet, fail_on) = (EmitOptions { timings: args.timings }, args.quiet, args.fail_on.clone());
+    let dry_run = args.dry_run;
+    Ok(Job { request: request(args), dir, overwrite, options, quiet, dry_run, fail_on })
+}
+
+/// What is to be analyzed, without where it goes.
+fn request(args: Args) -> AnalyzeRequest {
+    AnalyzeRequest {
+        paths: args.paths,
+        symbol_dirs: args.symbol_dir,
+        debug_dirs: args.debug_dir,
+        sysroots: args.sysroot,
+        path_maps: args.path_map,
+        jit_dirs: args.jit_dir,
+        kallsyms: args.kallsyms,
+        comm: args.comm,
+        pid: args.pid,
+        rules: args.rules,
+        allow: args.allow.iter().map(|id| id.trim().to_uppercase()).filter(|id| !id.is_empty()).collect(),
+        thresholds: args.thresholds,
+        costs: args.costs,
+        lineage: match args.lineage {
+            LineageArg::Tool => Lineage::Tool,
+            LineageArg::Probe => Lineage::Probe,
         },
-        dir,
-        overwrite: if args.force { Overwrite::AnyRun } else { Overwrite::SameRun },
-        options: EmitOptions { timings: args.timings },
-        quiet: args.quiet,
-        dry_run: args.dry_run,
-        fail_on: args.fail_on,
-    })
+        keep_tracepoints: args.keep_tracepoints,
+        watch: Watch::default(),
+    }
+}
+
+/// The same from the words that a run directory keeps (`AnalyzeRequest::arguments`); paths are not looked at.
+pub fn request_of(arguments: &[String]) -> Result<AnalyzeRequest> {
+    #[derive(clap::Parser)]
+    struct Again {
+        #[command(flatten)]
+        args: Args,
+    }
+    let words = std::iter::once("analyze").chain(arguments.iter().map(String::as_str));
+    let again = <Again as clap::Parser>::try_parse_from(words);
+    again.map(|again| request(again.args)).map_err(|error| Error::Request(format!("fingerprint.json: arguments: {error}")))
 }
 
 /// `FROM=TO`; FROM is an absolute path of the recorded machine.

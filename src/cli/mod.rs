@@ -1,7 +1,7 @@
 //! What was typed -> what was meant -> one call of the library.
 //!
 //! One file per command. Arguments are parsed without looking at the world; each command then resolves them once and
-//! does its work. Exit codes: 0 done; 1 a condition of `--fail-on` holds; 2 the request cannot be met; 3 no input could
+//! does its work. Exit codes: 0 done; 1 a condition of `--fail-on` holds, or `verify` found something that differs; 2 the request cannot be met; 3 no input could
 //! be read at all. A closed pipe is success.
 
 mod analyze;
@@ -19,6 +19,7 @@ mod query;
 mod recipe;
 mod stored;
 mod tables;
+mod verify;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -46,7 +47,7 @@ const HELP: &str = "Examples:
   tripod query tripod-out/recordings \"SELECT name, n FROM events\"
 
 What was done goes to standard output, the run directory to ./tripod-out/<name of the input>, messages to standard error.
-Exit codes: 0 done, 1 a --fail-on condition holds, 2 the request cannot be met, 3 no input could be read";
+Exit codes: 0 done, 1 a --fail-on condition holds or a run is not confirmed, 2 the request cannot be met, 3 no input could be read";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -58,6 +59,8 @@ enum Command {
     Explain(explain::Args),
     /// Print a capture kit: a POSIX sh script that records a program on another machine
     Recipe(recipe::Args),
+    /// Check a run directory against its recordings: every number again
+    Verify(verify::Args),
     /// List the file formats that can be read and the commands that record them
     Formats(formats::Args),
     /// List the hypotheses with their three angles
@@ -70,7 +73,7 @@ enum Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Done,
-    /// A condition that the user asked for with `--fail-on` holds.
+    /// A condition that the user asked for with `--fail-on` holds, or a run was not confirmed.
     Failed,
 }
 
@@ -104,6 +107,7 @@ fn dispatch(command: Command) -> Result<Outcome> {
         Command::Query(args) => query::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Recipe(args) => recipe::run(args),
+        Command::Verify(args) => verify::run(args),
         Command::Formats(args) => formats::run(&args),
         Command::Hypotheses(args) => hypotheses::run(args),
         Command::Tables(args) => tables::run(&args),

@@ -84,7 +84,7 @@ pub struct Classes {
 }
 
 /// User classes that consist of libc's wrappers of system calls and its waits.
-const WRAPPER_CLASSES: &[&str] = &[
+pub const WRAPPER_CLASSES: &[&str] = &[
     "WRITE_PATH",
     "READ_PATH",
     "FSYNC_WAIT",

@@ -377,6 +377,7 @@ pub fn hostile() -> Run {
             reason: "absent".to_owned(),
         }],
         queries: vec![("hypotheses/R25.sql".to_owned(), "SELECT 1".to_owned()), ("../../escape.sql".to_owned(), "SELECT 2".to_owned())],
+        arguments: vec![format!("--comm={EVIL}"), "--".to_owned(), "recordings".to_owned()],
         timings: vec![Stage { name: "ingest".to_owned(), wall_ms: 12, cpu_ms: 20, peak_bytes: 1 << 20 }],
         catalogue: vec![HypothesisDoc {
             id: "R25".to_owned(),

@@ -27,6 +27,7 @@ mod run_tables;
 mod spans;
 mod support;
 mod tidy;
+mod verify;
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
@@ -43,6 +44,7 @@ fn main() {
     trials.extend(own_rules::trials());
     trials.extend(given::trials());
     trials.extend(parity::trials());
+    trials.extend(verify::trials());
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());
     trials.extend(malformed::trials());
