@@ -97,7 +97,7 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> String {
     out.push_str(text.get(..lead).unwrap_or(""));
     column += lead;
     let mut first = true;
-    for word in text.split_whitespace() {
+    for word in unbreakable(text) {
         let length = word.chars().count();
         if !first && column + 1 + length > width {
             out.push('\n');
@@ -107,11 +107,28 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> String {
             out.push(' ');
             column += 1;
         }
-        out.push_str(word);
+        out.push_str(&word);
         column += length;
         first = false;
     }
     out
+}
+
+/// The words of a text; a number with its groups of three and its per cent sign is one.
+fn unbreakable(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let digits = word.trim_end_matches([',', '.', ';', ':', ')']);
+        let is_group = digits.len() == 3 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        match words.last_mut() {
+            Some(last) if word.starts_with('%') || (is_group && last.ends_with(|c: char| c.is_ascii_digit())) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 #[cfg(test)]
@@ -124,6 +141,7 @@ mod tests {
         assert_eq!(wrap(text, 15, 4), "  one two three\n    four five\n    six seven");
         assert_eq!(wrap("averyveryverylongword b", 5, 1), "averyveryverylongword\n b");
         assert_eq!(wrap("", 5, 1), "");
+        assert_eq!(wrap("it is 97.8 % of 2 001 calls", 11, 0), "it is\n97.8 % of\n2 001 calls");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub fn check(sql: &str) -> Result<(), String> {
             "ON" => equality_join(&words[at + 1..])?,
             "SUM" if next == "(" => cast_sum(&words, at)?,
             "/" => double_division(&words, at)?,
-            "*" if matches!(before, "SELECT" | "." | ",") => return Err("name every column, no `*`".to_owned()),
+            "*" if matches!(before, "SELECT" | "DISTINCT" | "." | ",") => return Err("name every column, no `*`".to_owned()),
             "ORDER" => nulls_last(&words[at..])?,
             "SELECT" if before == "(" => subquery(&words, at)?,
             _ => {}

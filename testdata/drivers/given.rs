@@ -130,7 +130,7 @@ fn thresholds() -> Outcome {
     }
     // A mistake costs no analysis: it is found before the recordings are looked for.
     std::fs::write(&file, "R25 A calls_per_second support=5\n")?;
-    let output = support::tripod(&["analyze", "/nowhere/at/all", "--thresholds", &file_text]);
+    let output = support::tripod(&["analyze", "/nowhere/at/all", "-o", &out, "--thresholds", &file_text]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.code() != Some(2) || !said.contains("ours.txt: line 1, key reason") {
         return Err(said.into());

@@ -237,7 +237,9 @@ fn judge(folder: &Path, run: &Path) -> Result<(), String> {
         return Err(format!("{TRACED} writes were logged, the table has {logged}"));
     }
     // The manifest's declarations reach the executions: the bare runs have the whole work, the traced ones less.
-    let bare = ask("SELECT work AS work, argv AS argv FROM executions WHERE wrapper = 'bare' AND user_ns IS NOT NULL")?;
+    let bare = ask(
+        "SELECT e.work AS work, e.argv AS argv FROM executions AS e JOIN artifacts AS a ON e.artifact_id = a.artifact_id WHERE a.kind = 'manifest' AND e.user_ns IS NOT NULL",
+    )?;
     let rows = bare.as_array().ok_or("no executions")?;
     if rows.len() != 3 || rows.iter().any(|row| row["work"] != RECORDS || row["argv"] != format!("./s1 unbuffered {RECORDS}")) {
         return Err(format!("three bare runs of {RECORDS} records, the table has {bare}"));

@@ -143,6 +143,7 @@ fn effect_words(effect: &str, mechanism: &str) -> String {
             ["block", ..] => "the whole recording as this angle".to_owned(),
             ["no_zero", ..] => "that a count of none means none".to_owned(),
             ["widen", ..] => "some certainty: intervals are wider".to_owned(),
+            [_, _, "caller"] => "the caller of the place it names".to_owned(),
             [_, _, "location"] => "the places it names".to_owned(),
             [_, _, basis] => format!("numbers that rest on {basis}"),
             _ => "its word".to_owned(),

@@ -1,4 +1,6 @@
 #!/bin/sh
+# shellcheck disable=SC2016 # what stands in single quotes is meant as it stands
+#
 # Capture kit of Tripod: records one program with the tools that this machine has, one tool per run, into a new folder
 # that `tripod analyze` reads. It needs no Tripod here, and no network. Printed by `tripod recipe`.
 #
@@ -639,7 +641,14 @@ costs() {
     have cc || compiler=gcc
     write_costs_source >"$scratch/costs.c"
     "$compiler" -O2 -o "$scratch/costs" "$scratch/costs.c" >"$log" 2>&1 || { say "  costs: not compiled: $(tail -n 1 "$log")"; return 0; }
-    "$scratch/costs" "$folder/.scratch" >"$scratch/costs.json" 2>"$log" || { say "  costs: not measured: $(tail -n 1 "$log")"; return 0; }
+    begin_turn
+    "$scratch/costs" "$folder/.scratch" >"$scratch/costs.json" 2>"$log" || { say "  costs: not measured: $(tail -n 1 "$log")"; : >"$scratch/costs.json"; return 0; }
+    end_turn
+    if is_true "${psi_share:-0} > 0.2"; then
+        say "  costs: not kept, other programs kept the CPUs busy meanwhile; the defaults hold"
+        : >"$scratch/costs.json"
+        return 0
+    fi
     say "  costs: $(cut -d'{' -f3 "$scratch/costs.json" | tr -d '}')"
 }
 
