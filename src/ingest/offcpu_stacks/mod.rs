@@ -5,9 +5,9 @@
 //! * maps of bpftrace: `@usecs[` frames `, COMM]: N`; the unit is in the map's name (`ns`, `us`, `ms`), else unknown;
 //! * folded lines: `COMM;outermost;...;innermost N`.
 //!
-//! A folded file does not say what its numbers are. Where most of its weight lies on stacks that end in the scheduler it
-//! is off-CPU time in microseconds, as `offcputime -f` writes it. Everything else is kept as counts of an event of role
-//! `other` and reported, until a manifest names the tool ([`adopt_commands`]).
+//! A folded file does not say what its numbers are. Where 19 of 20 parts of its weight lie on stacks that end in the
+//! scheduler it is off-CPU time in microseconds, as `offcputime -f` writes it. Everything else is kept as counts of an
+//! event of role `other` and reported, until a manifest names the tool ([`adopt_commands`]).
 //!
 //! The recording tool's own frames on top (`bpf_prog_*`, `bpf_trace_run*`, ...) are removed. Preempted stacks are in the
 //! data and become runnable time later, by their stack. Names come without file, so only kernel frames have a dso.

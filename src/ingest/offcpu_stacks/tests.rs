@@ -112,6 +112,14 @@ fn folded_off_cpu_time_is_known_by_its_stacks() {
     assert_eq!(stacks(&recorder), ["[Missed User Stack];[entry_SYSCALL_64];[schedule]"]);
 }
 
+// CPU samples of a program that sleeps: 13 of 19 end where the scheduler gives the CPU back.
+#[test]
+fn samples_of_a_sleeping_program_are_no_off_cpu_time() {
+    let text = "sl;main;work 6\nsl;main;nanosleep;entry_SYSCALL_64;do_nanosleep;schedule;__schedule;finish_task_switch 13\n";
+    let recorder = read_text(read, text);
+    assert_eq!((recorder.artifact.kind.as_ref(), recorder.tables.waits.len()), ("folded-stacks", 0));
+}
+
 #[test]
 fn folded_stacks_of_unknown_meaning_wait_for_a_manifest() {
     let recorder = read_text(read, "sl;main;f 7\nsl;main 3\n");
