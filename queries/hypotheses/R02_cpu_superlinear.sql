@@ -57,7 +57,7 @@ FROM best AS t
 -- alternate: scaling series
 -- mechanism: M9
 -- probe: clock
--- metric: exponent unit=ratio reject=1.2 support=1.5 saturate=2.0 scale=linear interval=given min_n=5 basis=time source=house:"between n log n and n^2; rules.md R02 B"
+-- metric: exponent unit=ratio reject=1.2 support=1.5 saturate=2.0 scale=linear interval=given min_n=5 basis=share source=house:"between n log n and n^2; rules.md R02 B"
 -- needs: scaling where sizes >= 3 AND largest >= 8 * smallest AND function IS NULL AND threads IS NULL
 -- evidence: the time grows with the size to the power of {value}; {n} repetitions of each size
 -- record: hyperfine -N --runs 10 -L n 20000,40000,80000,160000 --export-json scaling.json 'PROGRAM {n}' (sizes over a factor of eight or more)

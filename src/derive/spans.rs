@@ -107,7 +107,10 @@ impl<'a> Log<'a> {
         let (self_ns, self_at) = match rows.iter().map(|row| row.self_ns).try_fold(0_i64, |sum, own| sum.checked_add(own?)) {
             Some(own) if single.is_some() && total_ns == Some(own) => (Some(own), total_at.clone()),
             Some(own) => (Some(own), format!("sum=spans.self_ns&name={key}")),
-            None => (self.without_children(name, total_ns), format!("sum=span_costs.self_ns&name={key}")),
+            None => match self.without_children(name, total_ns) {
+                Some(own) if single.is_some() && total_ns == Some(own) => (Some(own), total_at.clone()),
+                own => (own, format!("sum=span_costs.self_ns&name={key}")),
+            },
         };
         let class = self.classes.get(name).copied();
         let first = rows.first();

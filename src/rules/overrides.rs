@@ -198,7 +198,7 @@ mod tests {
             ("\nR99 A x support=1 reason=y", 2, "key id: expected one of R01"),
             ("R25 E calls_per_second support=1 reason=y", 1, "key slot: expected one of A, B, C"),
             ("R25 A calls support=1 reason=y", 1, "key metric: expected one of calls_per_second, bytes_per_call"),
-            ("R25 A calls_per_second alternate=log support=1 reason=y", 1, "key alternate: expected one of `summary`"),
+            ("R25 A calls_per_second alternate=none support=1 reason=y", 1, "key alternate: expected one of `summary`"),
             ("R25 A calls_per_second support=50 reason=y", 1, "key calls_per_second: expected reject < support < saturate"),
             ("R25 A calls_per_second support=many reason=y", 1, "key support: expected a number, found many"),
             ("R25 A calls_per_second support=inf reason=y", 1, "key support: expected a number, found inf"),

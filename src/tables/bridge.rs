@@ -57,7 +57,7 @@ mod tests {
         };
         let batch = Counter::batch(&[row(Some(5), None), row(None, Some(0.5))]).unwrap();
         let frame = frame(&batch).unwrap();
-        assert_eq!((frame.height(), frame.width()), (2, 9));
+        assert_eq!((frame.height(), frame.width()), (2, 10));
         assert_eq!(frame.column("value").unwrap().i64().unwrap().to_vec(), [Some(5), None]);
         assert_eq!(frame.column("running_share").unwrap().f64().unwrap().to_vec(), [None, Some(0.5)]);
         assert_eq!(frame.column("event").unwrap().str().unwrap().get(0), Some("cycles"));

@@ -47,7 +47,7 @@ fn perf_record(part: &str) -> Option<&'static str> {
     if part.contains("sched:") {
         return Some("sched");
     }
-    if part.contains("lock:") {
+    if part.contains(" lock:") {
         return Some("lock");
     }
     if part.contains("cycles") {
