@@ -4,29 +4,24 @@
 //! that a function with 98 % of the CPU samples of a run that was 1 % on CPU does not lead. CPU places come from the
 //! samples of one recording (DWARF stacks before frame pointers: the caller of a libc leaf is known), off-CPU places from
 //! the waits of one recording (scheduler events before aggregated stacks: they have windows), memory places (peak,
-//! leaked) from one heap recording; these have no time cost and follow. Rows that together stay under one per cent of
+//! leaked) from one heap recording; these have no time cost and follow. Spans of a program that times itself are places of
+//! their own. Rows that together stay under one per cent of
 //! their resource are summed into one.
+
+mod spans;
 
 use std::collections::BTreeMap;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rustc_hash::FxHashMap;
 
 use crate::derive::classes::{Classes, Marks};
 use crate::derive::places::{Key, Place, Places};
+pub use crate::tables::keys::encode;
 use crate::tables::{Artifact, Event, Evidence, Hotspot, Maybe32, StackSite, Tables, Text};
 use crate::wall::Shares;
 
-/// What stays as it is in a value of an anchor.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'/').remove(b'~');
-
 /// Places below this share of their resource are summed into one row.
 const SMALL_SHARE: f64 = 0.001;
-
-/// Percent-encodes a path or a value of an anchor.
-pub fn encode(value: &str) -> String {
-    utf8_percent_encode(value, PLAIN).to_string()
-}
 
 /// Fills `hotspots` and their `evidence`.
 pub fn rank(tables: &mut Tables, shares: &Shares, classes: &Classes, marks: &Marks) {
@@ -36,6 +31,7 @@ pub fn rank(tables: &mut Tables, shares: &Shares, classes: &Classes, marks: &Mar
         rows.extend(cpu_rows(tables, &places, shares));
         rows.extend(wait_rows(tables, shares));
         rows.extend(memory_rows(tables, &places));
+        spans::add(tables, &mut rows);
     }
     let wall = |row: &Row| row.hotspot.wall_share.unwrap_or(-1.0);
     rows.sort_by(|a, b| {

@@ -5,6 +5,7 @@ mod rows;
 
 use crate::quality::Effects;
 use crate::rules::score::Word;
+use crate::rules::slot::SlotResult;
 use crate::rules::{Judged, Judgement};
 use crate::tables::Tables;
 
@@ -58,9 +59,15 @@ struct Count {
 }
 
 impl Count {
+    /// An angle that supports by what is not there ("hardly any allocation") counts beside two that say what is
+    /// (rules.md 2.3); beside fewer it settles nothing.
     fn of(judged: &Judged) -> Count {
         let count = |word: Word| judged.slots.iter().filter(|slot| slot.verdict.word() == word).count();
-        Count { supports: count(Word::Supports), rejects: count(Word::Rejects), not_measured: count(Word::NotMeasured) }
+        let is_exclusion = |slot: &&SlotResult| slot.alternate.as_ref().is_some_and(|alternate| alternate.is_exclusion);
+        let idle = judged.slots.iter().filter(|slot| slot.verdict.word() == Word::Supports).filter(is_exclusion).count();
+        let (supports, not_measured) = (count(Word::Supports), count(Word::NotMeasured));
+        let counted = if supports - idle >= 2 { supports } else { supports - idle };
+        Count { supports: counted, rejects: count(Word::Rejects), not_measured: not_measured + (supports - counted) }
     }
 
     fn label(self, judged: &Judged) -> Label {
@@ -76,6 +83,7 @@ pub fn settle(tables: &mut Tables, judged: &[Judged], effects: &Effects, out: &m
     let charges = charge::charge(tables, judged, &out.facts);
     for (own, charge) in judged.iter().zip(&charges) {
         rows::hypothesis(tables, own, charge, effects);
+        rows::charges(tables, own, charge);
         rows::readings(tables, own);
         rows::evidence(tables, own);
         rows::thresholds(tables, own);

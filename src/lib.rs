@@ -3,8 +3,9 @@
 //! # Bird's eye view
 //!
 //! Tripod reads what an incident or a benchmark left behind (perf.data, strace output, heaptrack files, off-CPU stacks,
-//! timings) into one set of Arrow tables and answers two questions with receipts: where does the time go, and which
-//! explanations survive. No explanation stands on one leg: each is tested from three angles whose mechanisms differ.
+//! timings, the spans of programs that time themselves) into one set of Arrow tables and answers two questions with
+//! receipts: where does the time go, and which explanations survive. No explanation stands on one leg: each is tested
+//! from three angles whose mechanisms differ.
 //!
 //! ```text
 //! paths -> ingest -> tables -> symbolize -> derive -> rules (SQL readings -> scores -> verdicts) -> ledger, hotspots -> emit
@@ -24,8 +25,9 @@
 //!   the [`ledger`].
 //! * [`hotspots`], [`wall`]: the ranked table and the line above it.
 //! * [`emit`]: report -> files, one pure emitter per output. [`cli`]: one file per command.
+//! * [`verify`]: a run directory against its artifacts: a second, small reader of every format, and the pipeline again.
 //!
-//! Dependency direction: `cli -> {ingest, symbolize, derive, rules, ledger, hotspots, emit} -> {objects, tables} -> error`.
+//! Dependency direction: `cli -> verify -> {ingest, symbolize, derive, rules, ledger, hotspots, emit} -> {objects, tables} -> error`.
 //! Stages meet in `tables` and in this file only ([`derive`] lends its symbol classes and places to [`hotspots`]).
 //! Everything up to [`derive`] compiles without polars (`--no-default-features`).
 //!
@@ -60,6 +62,8 @@ pub mod rules;
 pub mod stages;
 pub mod symbolize;
 pub mod tables;
+#[cfg(feature = "engine")]
+pub mod verify;
 pub mod wall;
 
 #[cfg(feature = "engine")]

@@ -16,6 +16,7 @@ use crate::{hotspots, symbolize};
 /// Reads, names, derives, judges and ranks. Fails where no input could be read at all.
 pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     let mut stages = Stages::new(request.watch.clone());
+    rules::check(&rule_options(request))?;
     let inputs = Inputs::find(&request.paths)?;
     let library = Library::open(&roots(request, &inputs));
     stages.end("open");
@@ -46,7 +47,9 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     let shares = Shares::measure(&tables);
     hotspots::rank(&mut tables, &shares, &derived.classes, &derived.marks);
     stages.end("hotspots");
-    let wall_line = match wall::line(&tables, &shares) {
+    let line = wall::line(&tables, &shares);
+    tables.evidence.extend(wall::evidence(&line));
+    let wall_line = match line {
         wall::Line::Unknown(reason) => WallLine::Unknown { reason },
         wall::Line::Known { wall_ns, threads, source, parts } => WallLine::Known {
             wall_ns,
@@ -69,12 +72,19 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
         missing: missing(&judgement),
         catalogue: judgement.hypotheses.iter().map(document).collect(),
         queries: queries(&judgement),
+        arguments: request.arguments(),
         timings,
     })
 }
 
 fn rule_options(request: &AnalyzeRequest) -> RuleOptions {
-    RuleOptions { rules_dirs: request.rules.clone(), lineage_probe: request.lineage == Lineage::Probe }
+    RuleOptions {
+        rules_dirs: request.rules.clone(),
+        lineage_probe: request.lineage == Lineage::Probe,
+        allow: request.allow.clone(),
+        thresholds: request.thresholds.clone(),
+        costs: request.costs.clone(),
+    }
 }
 
 /// What the user gave, and the documented places: `symbols/` in an input directory and next to it, /usr/lib/debug by
@@ -139,6 +149,7 @@ fn document(own: &Hypothesis) -> HypothesisDoc {
         category: own.category.clone(),
         advice: own.advice.clone(),
         false_positives: own.false_positives.clone(),
+        status: own.status.name().to_owned(),
         effort: own.effort,
         slots: own.slots.iter().map(slot).collect(),
     }
@@ -149,7 +160,7 @@ fn queries(judgement: &Judgement) -> Vec<(String, String)> {
     let views = rules::VIEWS.iter().map(|(file, text)| (format!("views/{file}"), (*text).to_owned()));
     let checks = rules::CHECKS.iter().map(|(file, text)| (format!("quality/{file}"), (*text).to_owned()));
     let hypotheses = judgement.hypotheses.iter().map(|own| (format!("hypotheses/{}", own.file), own.text.clone()));
-    views.chain(checks).chain(hypotheses).collect()
+    views.chain(checks).chain(hypotheses).chain(judgement.given.iter().cloned()).collect()
 }
 
 /// The commands that would fill open slots, each with the reason why its slot is open.

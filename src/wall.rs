@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hotspots::encode;
-use crate::tables::{Execution, Tables, ThreadState};
+use crate::tables::{Evidence, Execution, Tables, ThreadState};
 
 /// Scheduler recordings lose switch-in events out of the idle task without a word (rules.md Q37). Where more than this
 /// part of the workers' windows is unknown, they do not speak for the wall clock.
@@ -116,7 +116,11 @@ pub fn line(tables: &Tables, shares: &Shares) -> Line {
     match bare(tables) {
         Some(row) => {
             let wall = row.wall_ns.unwrap_or(0);
-            let at = path(row.artifact_id);
+            // Where the importer noted the place of a value, that; else the file.
+            let at = |field: &str| match row.place_of(field).map(|noted| noted.split_once("ptr=").map_or(noted.to_owned(), pointer)) {
+                Some(place) => format!("{}#{place}", path(row.artifact_id)),
+                None => path(row.artifact_id),
+            };
             let (user, system) = (row.user_ns.unwrap_or(0), row.system_ns.unwrap_or(0));
             if user.saturating_add(system) > wall {
                 return Line::Unknown(format!(
@@ -127,16 +131,40 @@ pub fn line(tables: &Tables, shares: &Shares) -> Line {
             }
             let off = wall.saturating_sub(user).saturating_sub(system);
             let mut parts =
-                vec![("on CPU in user code".to_owned(), user, at.clone()), ("on CPU in the kernel".to_owned(), system, at.clone())];
-            parts.extend(
-                split_waits(tables, shares, off).unwrap_or_else(|| vec![("off CPU, reason not recorded".to_owned(), off, at.clone())]),
-            );
-            Line::Known { wall_ns: wall, threads: 1, source: at, parts }
+                vec![("on CPU in user code".to_owned(), user, at("user_ns")), ("on CPU in the kernel".to_owned(), system, at("system_ns"))];
+            // What is left has no place of its own: the file that told the rest.
+            let rest = || vec![("off CPU, reason not recorded".to_owned(), off, path(row.artifact_id))];
+            parts.extend(split_waits(tables, shares, off).unwrap_or_else(rest));
+            Line::Known { wall_ns: wall, threads: 1, source: at("wall_ns"), parts }
         }
         None => Line::Unknown(
             "no artifact tells the wall clock and the CPU time; record /usr/bin/time -v, or sched:sched_switch with perf".to_owned(),
         ),
     }
+}
+
+/// A noted JSON pointer as it stands in an anchor.
+fn pointer((_, pointer): (&str, &str)) -> String {
+    format!("ptr={}", encode(pointer))
+}
+
+/// Name of the parts that split time in the proportions of another recording: their anchors name the proportions.
+const PROPORTIONAL: &str = "off CPU: ";
+
+/// Rows of `evidence` for the line: the whole, and the parts whose number stands at a place of its own.
+pub fn evidence(line: &Line) -> Vec<Evidence> {
+    let Line::Known { wall_ns, source, parts, .. } = line else { return Vec::new() };
+    let row = |metric: &str, term: &str, value: i64, anchor: &str| Evidence {
+        hypothesis: "wall".into(),
+        slot: "".into(),
+        metric: metric.into(),
+        term: term.into(),
+        value,
+        anchor: anchor.into(),
+    };
+    let whole = row("wall clock", "whole", *wall_ns, source);
+    let parts = parts.iter().filter(|(name, ..)| !name.starts_with(PROPORTIONAL)).map(|(name, ns, anchor)| row(name, "part", *ns, anchor));
+    std::iter::once(whole).chain(parts).filter(|row| row.anchor.contains('#')).collect()
 }
 
 /// What people read, the column of `thread_states`, and how to get it.
@@ -181,7 +209,7 @@ fn split_waits(tables: &Tables, shares: &Shares, off_ns: i64) -> Option<Vec<Part
     }
     let part = |(reason, sum): (&str, i64)| {
         let ns = (i128::from(off_ns) * i128::from(sum) / i128::from(total)) as i64;
-        (format!("off CPU: {reason}"), ns, format!("{path}#sum=waits.dur_ns&reason={}", encode(reason)))
+        (format!("{PROPORTIONAL}{reason}"), ns, format!("{path}#sum=waits.dur_ns&reason={}", encode(reason)))
     };
     Some(by_reason.into_iter().map(part).collect())
 }

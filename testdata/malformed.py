@@ -147,3 +147,22 @@ write("gzip-garbage.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03" + bytes(range(64, 200))
 write("zstd-cut.zst", b"\x28\xb5\x2f\xfd\x24\x40\x01\0")
 write("empty.data", b"")
 write("foreign.bin", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01")
+
+# ---- perf.profile.* logs ------------------------------------------------------------------------------------------
+
+SPAN = '{"event":"perf.profile.span_summary","span":"%s","parent":null,"cumulative_us":%s,"count":%s}\n'
+GOOD = SPAN % ("good", 100, 2)
+write("profile-log-cut.jsonl", GOOD + SPAN[:40])
+write("profile-log-cut-at-once.jsonl", SPAN[:50])
+write("profile-log-absurd-values.jsonl", GOOD + SPAN % ("a", -5, -1) + SPAN % ("b", 18446744073709551615, '"many"') + SPAN % ("c", '"soon"', 1)
+      + SPAN % ("d", 9223372036854775, 1) * 3)
+write("profile-log-no-numbers.jsonl", GOOD + SPAN % ("a", "1e400", 1) + SPAN % ("b", "NaN", 1) + SPAN % ("c", "Infinity", 1))
+write("profile-log-duplicate-keys.jsonl", GOOD + SPAN.replace('"count"', '"count":7,"count"') % ("a", 1, 2))
+write("profile-log-circle.jsonl", GOOD + (SPAN % ("a", 1, 1)).replace("null", '"b"') + (SPAN % ("b", 1, 1)).replace("null", '"a"')
+      + (SPAN % ("c", 1, 1)).replace("null", '"c"'))
+TEXT = HOSTILE.replace("\x1b", "\\u001b").replace("\x07", "\\u0007").replace('"', '\\"')
+write("profile-log-hostile-names.jsonl", (GOOD + SPAN % (TEXT, 50, 1)
+      + '{"event":"perf.profile.hypothesis_evaluated","name":"%s","verdict":"%s","evidence":"%s"}\n' % (TEXT, TEXT, TEXT)
+      + '{"event":"perf.profile.scaling_law","axis":"%s","sizes":[1,2,3],"p95s_us":[1,2,3],"verdict":"%s"}\n' % (TEXT, TEXT)).encode()
+      + GOOD.replace("good", "no utf-8 \xff").encode("latin-1"))
+write("profile-log-wrong-series.jsonl", GOOD + '{"event":"perf.profile.scaling_law","sizes":[1,2,3],"p95s_us":[1,2]}\n')

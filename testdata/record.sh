@@ -2,7 +2,8 @@
 # Records the scenarios of testdata/scenarios anew.
 #
 #   testdata/record.sh SCENARIO [OUTDIR]    one scenario and its partner, e.g. s1
-#                                           (or several: "s1 s4")
+#                                           (or several: "s1 s4"; the list is in
+#                                           record/scenarios.sh)
 #   testdata/record.sh all [OUTDIR]         all of them
 #   testdata/record.sh symbols [OUTDIR]     only what names the symbols
 #   testdata/record.sh readme [OUTDIR]      only the list of files (README.md)
@@ -20,6 +21,8 @@
 #   RECORD_WORK        where the programs are built and run; must be on a real
 #                      disk, not on tmpfs (default /tmp/tripod-rec)
 #   RECORD_ONLY        artifacts to take, e.g. "cpu-fp strace-c" (default: all)
+#   RECORD_BUILT       1: the programs are there already
+#   RECORD_NAMES       folders to record, of those of the scenario (default: all)
 # shellcheck disable=SC2030,SC2031 # {variant} and {threads} are meant to stay in their subshells
 set -euo pipefail
 export LC_ALL=C
@@ -31,7 +34,12 @@ rec=${RECORD_WORK:-/tmp/tripod-rec}
 quiet_wait=${RECORD_QUIET_WAIT:-90}
 mkdir -p "$out" "$rec/bin" "$rec/work"
 out=$(cd "$out" && pwd)
-scenarios="s0 s1 s2 s3 s4 s6 s7 s1r s3r sqlite3 system-wide"
+# shellcheck source=record/extras.sh
+. "$here/record/extras.sh"
+# shellcheck source=record/scenarios.sh
+. "$here/record/scenarios.sh"
+# shellcheck source=record/shared.sh
+. "$here/record/shared.sh"
 
 # ---------------------------------------------------------------- tools
 
@@ -50,6 +58,8 @@ need objcopy binutils
 need flock util-linux
 need mkfs.ext4 e2fsprogs
 need sqlite3 sqlite3
+need g++ g++
+[ -e /usr/include/zlib.h ] || { echo "record.sh: zlib.h is missing (Debian package zlib1g-dev)" >&2; exit 2; }
 need python3 python3
 [ -x /usr/bin/time ] || { echo "record.sh: /usr/bin/time is missing (Debian package time)" >&2; exit 2; }
 [ "$(id -u)" = 0 ] || { echo "record.sh: must run as root (perf -a, BPF)" >&2; exit 2; }
@@ -63,12 +73,22 @@ build_id() { # ELF
 
 build() {
     cflags="-O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -ffile-prefix-map=$here/="
+    local libraries
     for source in "$here"/workloads/*.c; do
         program=$(basename "$source" .c)
+        libraries=""
+        [ "$program" != s23 ] || libraries=-l:libz.a
         # shellcheck disable=SC2086
-        (cd "$here" && gcc -Wall -Wextra $cflags -pthread -o "$rec/bin/$program.new" "workloads/$program.c")
+        (cd "$here" && gcc -Wall -Wextra $cflags -pthread -o "$rec/bin/$program.new" "workloads/$program.c" $libraries)
         mv "$rec/bin/$program.new" "$rec/bin/$program"
     done
+    for source in "$here"/workloads/*.cpp; do
+        program=$(basename "$source" .cpp)
+        # shellcheck disable=SC2086
+        (cd "$here" && g++ -Wall -Wextra $cflags -static-libstdc++ -static-libgcc -o "$rec/bin/$program.new" "workloads/$program.cpp")
+        mv "$rec/bin/$program.new" "$rec/bin/$program"
+    done
+    build_many
     cp "$here/rss.sh" "$rec/bin/rss.sh"
     for source in "$here"/workloads/*.rs; do
         [ -e "$source" ] || continue
@@ -95,13 +115,14 @@ take_turn() {
         lock_since=$SECONDS
     fi
     local waited=0
-    while awk "BEGIN {exit !($(psi_avg10) >= 10)}" && [ "$waited" -lt "$quiet_wait" ]; do
+    while awk "BEGIN {exit !($(psi_avg10) >= 10)}" && [ "$waited" -lt "${settle:-$quiet_wait}" ]; do
         sleep 1
         waited=$((waited + 1))
     done
     rm -f "$rec"/work/*.out "$rec"/work/real.db* "$rec"/disk/*.out
     [ -z "${on_disk:-}" ] || ln -s "$rec/disk/$bin.out" "$rec/work/$bin.out"
     sync
+    peer_up
     psi_before=$(psi_avg10)
     psi_from=$(psi_total)
     began=$(now)
@@ -111,6 +132,7 @@ take_turn() {
 end_turn() {
     local ended
     ended=$(now)
+    peer_down
     wall=$(calc "$ended - $began")
     share=$(calc "($(psi_total) - $psi_from) / 1e6 / $wall")
     psi10=$psi_before
@@ -241,7 +263,7 @@ disk_up() {
     mkdir -p "$rec/disk"
     mount -o loop "$rec/disk.img" "$rec/disk"
     sync
-    on_disk=1
+    on_disk="ext4 on a loop device"
 }
 
 disk_down() {
@@ -291,18 +313,19 @@ record_artifacts() {
 
     if wanted cpu-fp; then
         traced cpu-fp.perf.data cpu-fp.perf.data.zst perf "$work" \
-            perf record -q -N -F 997 -e cpu-clock --call-graph fp -o cpu-fp.perf.data --
+            perf record -q -N -F "$hz" -e cpu-clock --call-graph fp -o cpu-fp.perf.data --
     fi
     if wanted cpu-dwarf; then
         traced cpu-dwarf.perf.data cpu-dwarf.perf.data.zst perf "$work" \
-            perf record -q -N -F 199 -e cpu-clock --call-graph "dwarf,$dump" -o cpu-dwarf.perf.data --
+            perf record -q -N -F "$hz_dwarf" -e cpu-clock --call-graph "dwarf,$dump" -o cpu-dwarf.perf.data --
     fi
     if wanted sched; then
-        # On CPU 0 only: perf -a loses the switches out of the idle task of CPU 1.
-        # And again (three times at most) while other people's programs started.
+        # On CPU 0 only (unless the CPUs are what the scenario is about): perf -a loses the switches out of the idle
+        # task of CPU 1. And again (three times at most) while other people's programs started.
         for i in 1 2 3 4; do
+            # shellcheck disable=SC2086
             traced sched.perf.data sched.perf.data.zst perf "$work_sched" \
-                taskset -c 0 perf record -q -N -a --synth=no -m 2M -g \
+                $sched_on perf record -q -N -a --synth=no -m 2M -g \
                 -e sched:sched_switch --filter "'prev_comm ~ \"$bin*\" || next_comm ~ \"$bin*\"'" \
                 -e sched:sched_wakeup --filter "'comm ~ \"$bin*\"'" \
                 -o sched.perf.data --
@@ -335,11 +358,12 @@ END { clear(@start); clear(@k); clear(@u); }' > offcpu.bpftrace.txt" ;;
         traced strace-cw.txt strace-cw.txt strace "$work_strace_w" strace -f -c -w -o strace-cw.txt
     fi
     if wanted calls; then
+        # shellcheck disable=SC2086
         traced calls.strace calls.strace.zst strace "$work_calls" \
-            strace -k -f -ttt -T -e trace=write,pwrite64,fsync,fdatasync,futex,clock_nanosleep -o calls.strace
+            strace -k -f -ttt -T $calls_more -e trace=$calls_trace -o calls.strace
     fi
     if wanted mem; then
-        traced mem.strace mem.strace.zst strace "$work" \
+        traced mem.strace mem.strace.zst strace "$work_mem" \
             strace -f --seccomp-bpf -ttt -e trace=brk,mmap,munmap,mremap,madvise -o mem.strace
     fi
     if wanted heaptrack; then
@@ -355,11 +379,12 @@ END { clear(@start); clear(@k); clear(@u); }' > offcpu.bpftrace.txt" ;;
             bench "bench/$i.json" "${bench_variants:+-L variant $bench_variants}" "$([ -z "$bench_variants" ] || variant='{variant}'; argv "$work_bench")" "" "" "$work_bench"
         done
     fi
-    if wanted bench-threads && [ "$bin" = s2 ]; then
+    if wanted bench-threads && [ -n "$series_threads" ]; then
         for i in 01 02 03 04 05 06 07 08 09 10; do
-            bench "bench-threads/$i.json" "-L threads 1,2,4" "$(threads='{threads}'; argv "$work_series")" "" "$variant" "$work_series"
+            bench "bench-threads/$i.json" "-L threads $series_threads" "$(threads='{threads}'; argv "$work_series")" "" "$variant" "$work_series"
         done
     fi
+    record_extras
 }
 
 bench() { # PATH PARAMETERS COMMAND THREADS VARIANT [WORK]
@@ -370,7 +395,7 @@ bench() { # PATH PARAMETERS COMMAND THREADS VARIANT [WORK]
     take_turn
     clean sh -c "$command" >run.log 2>&1 9>&- || { cat run.log >&2; exit 1; }
     end_turn
-    keep bench.json "$1" hyperfine "$command" "${6:-$work}" "$4" "$5"
+    keep bench.json "$1" hyperfine "$command" "${6-$work}" "$4" "$5"
 }
 
 kernel_build_id() { perf buildid-list -k; }
@@ -403,7 +428,7 @@ manifest() {
             "$(json_string "$(awk -F': ' '/^model name/ {print $2; exit}' /proc/cpuinfo)")" \
             "$(($(awk '/^MemTotal/ {print $2}' /proc/meminfo) * 1024))" \
             "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)" \
-            "$(if [ -n "${on_disk:-}" ]; then echo "ext4 on a loop device"; else stat -f -c %T "$rec/work"; fi)" "$(cat /proc/sys/kernel/perf_event_max_stack)"
+            "$(if [ -n "${on_disk:-}" ]; then echo "$on_disk"; else stat -f -c %T "$rec/work"; fi)" "$(cat /proc/sys/kernel/perf_event_max_stack)"
         printf '  "tools": {"perf": %s, "strace": %s, "heaptrack": %s, "hyperfine": %s, "offcputime": %s, "bpftrace": %s, "time": %s, "gcc": %s},\n' \
             "$(json_string "$(perf --version)")" "$(json_string "$(strace --version | head -1)")" \
             "$(json_string "$(heaptrack --version 2>&1 | head -1)")" "$(json_string "$(hyperfine --version)")" \
@@ -438,10 +463,13 @@ loader=/lib64/ld-linux-x86-64.so.2
 # record NAME BIN VARIANT WORK [THREADS]; the caller may set the works of
 # single artifacts first.
 record() {
+    case " ${RECORD_NAMES:-$1} " in *" $1 "*) ;; *) forget; return ;; esac
     name=$1 bin=$2 variant=$3 work=$4 threads=${5:-}
     : "${work_sched:=$work}" "${work_strace:=$work}" "${work_calls:=$work}" "${work_heap:=$work}" "${work_rss:=$work}"
     : "${work_strace_w:=$work_strace}" "${dump:=4096}" "${offcpu:=multi}" "${offcpu_s:=3}"
     : "${work_bench:=$work}" "${work_series:=$work}" "${bench_variants=$variant}" "${with_bench:=1}" "${elfs:=$rec/bin/$bin $libc $loader}"
+    : "${work_mem:=$work}" "${hz:=997}" "${hz_dwarf:=199}" "${sched_on=taskset -c 0}" "${series_threads=}" "${series_work=}" "${before=}"
+    : "${calls_trace:=write,pwrite64,fsync,fdatasync,futex,clock_nanosleep}" "${calls_more=}" "${extras=}" "${work_extras:=$work}"
     dir=$out/scenarios/$name
     notes=$rec/notes-$name
     [ -n "${RECORD_ONLY:-}${RECORD_RESUME:-}" ] || rm -rf "$notes" "$dir"
@@ -449,202 +477,23 @@ record() {
     cd "$rec/work"
     rm -rf ./*
     cp "$here/workloads/real.sql" . 2>/dev/null || true
+    [ -z "$before" ] || clean sh -c "$before"
     record_artifacts
     manifest
     "$here/truth.sh" "$dir" "$out/truth/$name"
-    unset only work_rss work_bench work_series work_sched work_strace work_strace_w work_calls work_heap dump offcpu offcpu_s bench_variants with_bench elfs
+    forget
 }
 
-# Every process of the machine for a while, S1 beside S0, and no manifest of
-# bare runs: what an incident leaves behind.
-record_system_wide() {
-    name=system-wide bin=s1 variant=unbuffered work=3000000 threads="" elfs="$rec/bin/s1 $rec/bin/s0 $libc $loader"
-    dir=$out/scenarios/$name notes=$rec/notes-system-wide
-    rm -rf "$notes" "$dir"
-    mkdir -p "$dir" "$notes"
-    cd "$rec/work"
-    local command
-    command="perf record -q -N -a --synth=no -F 499 -e cpu-clock -g -o cpu.perf.data -- sh -c '$rec/bin/s0 clean 100000 & $(argv "$work"); wait'"
-    for _ in 1 2 3 4; do
-        take_turn
-        clean sh -c "$command" >run.log 2>&1 9>&-
-        end_turn
-        strangers cpu.perf.data || break
-    done
-    keep cpu.perf.data cpu.perf.data.zst perf "$command" "$work" "" "$variant"
-    manifest
-    "$here/truth.sh" "$dir" "$out/truth/$name"
-    unset elfs
-}
-
-# What is taken of the Rust twins.
-twin="bare time-v cpu-fp cpu-dwarf strace-c calls mem heaptrack rss"
-
-scenario() {
-    case $1 in
-        system-wide) record_system_wide ;;
-        s1r) only="$twin" work_strace=200000 work_calls=2000 bench_variants=unbuffered,buffered
-            record s1r-unbuffered-rust s1r unbuffered 2000000 ;;
-        s3r) only="$twin" work_heap=60000 bench_variants=churn,preallocated
-            record s3r-allocator-rust s3r churn 55000000 ;;
-        sqlite3) work_strace=20000 work_bench=200000 work_calls=20000 work_heap=10000 bench_variants="" elfs="/usr/bin/sqlite3 $sqlite_lib $libc $loader" dump=8192
-            record real-sqlite3 sqlite3 "" 800000 ;;
-        s0) work_bench=60000
-            record s0-clean s0 clean 240000 ;;
-        s1) work_strace=300000 work_calls=5000 bench_variants=unbuffered,buffered
-            record s1-unbuffered-writes s1 unbuffered 6000000
-            with_bench=0 work_calls=1000000 offcpu_s=1
-            record s1p-buffered-writes s1 buffered 40000000 ;;
-        s2) work_calls=1500 work_series=4500 bench_variants=convoy,sharded
-            record s2-lock-convoy s2 convoy 5000 4
-            with_bench=0 work_calls=1500 work_series=2000 offcpu=folded offcpu_s=1
-            record s2p-sharded-locks s2 sharded 20000 4 ;;
-        s3) work_heap=60000 bench_variants=churn,preallocated
-            record s3-allocator-churn s3 churn 65000000
-            with_bench=0 work_heap=100000 offcpu_s=1
-            record s3p-preallocated s3 preallocated 130000000 ;;
-        s4) disk_up
-            work_calls=300 offcpu=bpftrace bench_variants=each,batched
-            record s4-fsync-per-record s4 each 6000
-            with_bench=0 work_calls=1000 offcpu_s=1
-            record s4p-fsync-batched s4 batched 35000
-            disk_down ;;
-        s6) work_calls=1000 work_bench=1000 offcpu=folded bench_variants=sleeping,driven
-            record s6-sleep s6 sleeping 4800
-            with_bench=0 work_calls=1000 offcpu_s=1
-            record s6p-event-driven s6 driven 600000 ;;
-        s7) work_calls=600000 work_heap=600000 work_bench=500000 bench_variants=leaked,freed
-            record s7-leak s7 leaked 4000000
-            with_bench=0 work_calls=600000 work_heap=600000 offcpu=folded offcpu_s=1
-            record s7p-freed s7 freed 8000000 ;;
-        *) echo "record.sh: unknown scenario $1 (known: $scenarios)" >&2; exit 2 ;;
-    esac
-}
-
-# ---------------------------------------------------------------- what is shared
-
-# Everything that names the symbols of the recordings, found by build-id.
-symbols() {
-    local to=$out/scenarios/symbols tmp=$rec/symbols file id debug
-    rm -rf "$tmp"
-    mkdir -p "$to" "$tmp"
-    for file in "$rec"/bin/*; do
-        [ -n "$(build_id "$file")" ] || continue
-        case $file in
-            # The standard library's debug information is left out.
-            *r) objcopy --strip-debug "$file" "$tmp/$(basename "$file")" ;;
-            *) cp "$file" "$tmp/$(basename "$file")" ;;
-        esac
-    done
-    for file in "$libc" "$loader" /usr/bin/sqlite3 "$sqlite_lib"; do
-        cp "$(readlink -f "$file")" "$tmp/$(basename "$file")"
-    done
-    for file in "$libc" "$loader"; do
-        id=$(build_id "$file")
-        debug=/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug
-        [ -e "$debug" ] || { echo "record.sh: $debug is missing (Debian package libc6-dbg)" >&2; exit 2; }
-        objcopy --strip-debug "$debug" "$tmp/$(basename "$file").debug"
-    done
-    cat /proc/kallsyms > "$tmp/kallsyms"
-    # DW_AT_comp_dir names the folder of whoever built; as long, but neutral.
-    python3 - "$here" "$tmp" <<'PYTHON'
-import os, sys
-here, tmp = sys.argv[1].encode(), sys.argv[2]
-neutral = b'/testdata'.ljust(len(here), b'/')
-for name in os.listdir(tmp):
-    path = os.path.join(tmp, name)
-    data = open(path, 'rb').read()
-    if here in data and len(neutral) == len(here):
-        open(path, 'wb').write(data.replace(here, neutral))
-PYTHON
-    for file in "$to"/*.zst; do
-        [ -e "$tmp/$(basename "$file" .zst)" ] || rm -f "$file"
-    done
-    for file in "$tmp"/*; do
-        zstd -q -d -c "$to/$(basename "$file").zst" 2>/dev/null | cmp -s - "$file" && continue
-        zstd -q -19 -f "$file" -o "$to/$(basename "$file").zst"
-        chmod 644 "$to/$(basename "$file").zst"
-    done
-    printf '{"kernel_release": "%s", "kernel_build_id": "%s", "file": "kallsyms.zst"}\n' \
-        "$(uname -r)" "$(kernel_build_id)" > "$to/kallsyms.json"
-}
-
-# The list of recorded files, between two marks of README.md.
-readme() {
-    python3 - "$out" "$here" <<'PYTHON'
-import fnmatch, json, os, re, sys
-out, here = sys.argv[1:]
-rows = []
-def row(file, command):
-    rows.append(f"| `{file}` | {command} |")
-def code(command):
-    return '`' + ' '.join(command.split()).replace('|', '\\|') + '`'
-scenarios = os.path.join(out, 'scenarios')
-for name in sorted(os.listdir(scenarios)):
-    manifest = os.path.join(scenarios, name, 'manifest.json')
-    if not os.path.exists(manifest):
-        continue
-    base = f'scenarios/{name}'
-    row(f'{base}/manifest.json', '`record.sh`')
-    seen = set()
-    for artifact in json.load(open(manifest))['artifacts']:
-        path = re.sub(r'^(bench[^/]*)/\d+\.json$', r'\1/*.json', artifact['path'])
-        if path not in seen:
-            seen.add(path)
-            row(f'{base}/{path}', code(artifact['command']))
-truth = [
-    ('*.events.tsv', 'perf script --ns -G -F comm,pid,tid,event,period,ip,sym,symoff,dso -i {0}.perf.data, samples and periods added up per event'),
-    ('*.leaf.tsv', 'perf script --ns -G --show-mmap-events -F comm,pid,tid,event,period,ip,sym,symoff,dso -i {0}.perf.data, leaf frames added up per address of the symbol'),
-    ('*.self.txt', "perf report --stdio --no-children --no-inline -g none --percent-limit 0 --sort dso,sym -F overhead,period,sample,dso,sym -t ';' -i {0}.perf.data"),
-    ('*.summary.txt', 'perf sched timehist --summary -i {0}.perf.data'),
-    ('*.timehist.txt.zst', 'perf sched timehist --state --no-call-graph -i {0}.perf.data; zstd -19'),
-    ('*.threads.tsv', 'wait, delay and run time of that timehist, added up per thread'),
-    ('heaptrack.txt', 'heaptrack_print -a 1 -p 1 -l 1 -T 1 -n 10 -f heaptrack.zst'),
-    ('heaptrack.sites.txt.zst', 'heaptrack_print -m 0 -a 1 -p 1 -l 1 -T 1 -n 1000 -f heaptrack.zst; zstd -19'),
-]
-folder = os.path.join(out, 'truth')
-for name in sorted(os.listdir(folder)):
-    for file in sorted(os.listdir(os.path.join(folder, name))):
-        for pattern, command in truth:
-            if fnmatch.fnmatch(file, pattern):
-                row(f'truth/{name}/{file}', '`truth.sh`: ' + code(command.format(file.split('.')[0])))
-                break
-        else:
-            sys.exit(f'record.sh: nothing says how truth/{name}/{file} was made')
-for file in sorted(os.listdir(os.path.join(scenarios, 'symbols'))):
-    stem = file.removesuffix('.zst')
-    if stem == 'kallsyms':
-        how = code('cat /proc/kallsyms')
-    elif stem == 'kallsyms.json':
-        how = '`uname -r; perf buildid-list -k`'
-    elif stem.endswith('.debug'):
-        how = code(f'objcopy --strip-debug /usr/lib/debug/.build-id/... {stem}') + ' (libc6-dbg)'
-    elif os.path.exists(os.path.join(here, 'workloads', stem + '.c')):
-        how = code(f'gcc -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -ffile-prefix-map=... -pthread -o {stem} workloads/{stem}.c')
-    elif os.path.exists(os.path.join(here, 'workloads', stem + '.rs')):
-        how = code(f'rustc --edition 2021 -O -g -C force-frame-pointers=yes -o {stem} workloads/{stem}.rs; objcopy --strip-debug {stem}')
-    else:
-        how = f'as Debian ships it'
-    row(f'scenarios/symbols/{file}', how + ('' if stem == file else '; `zstd -19`'))
-path = os.path.join(out, 'README.md')
-if not os.path.exists(path):
-    path_from = os.path.join(here, 'README.md')
-    text = open(path_from).read()
-else:
-    text = open(path).read()
-begin, end = '<!-- recordings: written by record.sh readme -->\n', '<!-- end of recordings -->\n'
-head, rest = text.split(begin)
-tail = rest.split(end)[1]
-table = '| file | command |\n|---|---|\n' + '\n'.join(rows) + '\n'
-open(path, 'w').write(head + begin + table + end + tail)
-PYTHON
+forget() {
+    unset only work_rss work_bench work_series work_sched work_strace work_strace_w work_calls work_heap dump offcpu offcpu_s bench_variants with_bench elfs \
+        work_mem hz hz_dwarf sched_on series_threads series_work before calls_trace calls_more extras work_extras
 }
 
 case $what in
     readme) readme; exit ;;
     symbols) build; symbols; exit ;;
 esac
-build
+[ -n "${RECORD_BUILT:-}" ] || build
 [ "$what" != all ] || what=$scenarios
 for one in $what; do scenario "$one"; done
 release

@@ -56,7 +56,10 @@ def matcher(patterns):
     return re.compile("|".join(f"(?:{'.*'.join(map(re.escape, p.split('*')))})" for p in patterns) or "(?!)", re.S).fullmatch
 
 
-by_class = [(c["name"], c["dso"], matcher(c["patterns"])) for c in classes["classes"]]
+by_class = [
+    (c["name"], c["dso"], matcher(c["patterns"]), matcher(c.get("dso_patterns", [])), matcher(c.get("except", []))) for c in classes["classes"]
+]
+own_only = {c["name"] for c in classes["classes"] if not c.get("inlined", True)}
 runtime = matcher(classes["runtime_dsos"])
 SUFFIX = re.compile(r"\.isra\..*|\.part\..*|\.constprop\..*|\.cold.*|\.llvm\..*|\.lto_priv\..*| \[clone.*")
 
@@ -77,11 +80,23 @@ def functions():
     for row in rows:
         kernel = dsos.get(row["dso_id"], {}).get("kind") in ("kernel", "module", "bpf")
         name = plain(row["name"])
-        own = {c for c, dso, fits in by_class if (dso == "any" or (dso == "kernel") == kernel) and fits(name)}
+        file = row["dso"] or ""
+        side = [c for c in by_class if c[1] == "any" or (c[1] == "kernel") == kernel]
+        own = {c for c, _, fits, of_file, but in side if (fits(name) or of_file(file)) and not but(name)}
         # offcputime and bpftrace print no dso: what another artifact found in the runtime is there too.
         of_runtime = runtime(row["dso"]) if row["dso"] else row["name"] in in_runtime
         out[row["function_id"]] = (row["name"], own, bool(not kernel and of_runtime))
     return out
+
+
+@functools.cache
+def nameless(dso_id):
+    """The classes of code without a name: those that cover its whole file."""
+    row = next((row for row in table("dsos").iter_rows(named=True) if row["dso_id"] == dso_id), None)
+    if row is None:
+        return set()
+    kernel = row["kind"] in ("kernel", "module", "bpf")
+    return {c for c, dso, _, of_file, _ in by_class if (dso == "any" or (dso == "kernel") == kernel) and of_file(row["name"])}
 
 
 @functools.cache
@@ -100,6 +115,7 @@ def path_of(stack):
     while stack is not None:
         row = frame[stack]
         name, own, in_runtime = functions().get(row["function_id"], (None, set(), False))
+        own = nameless(row["dso_id"]) if name is None else own - own_only if row["is_inlined"] else own
         out.append((name, own, in_runtime, row["is_kernel"], row))
         stack = parent[stack]
     return out
@@ -182,8 +198,10 @@ def sum_samples(own, column, keys):
             continue
         frames = path_of(stack)
         have = set().union(*(f[1] for f in frames))
-        if any(key in keys for key in ("has", "without", "kernel_leaf")):
-            fits = ("has" not in keys or keys["has"] in have) and ("without" not in keys or keys["without"] not in have)
+        if any(key in keys for key in ("has", "without", "kernel_leaf", "leaf_class")):
+            listed = lambda key: set(keys[key].split(","))
+            fits = ("has" not in keys or listed("has") & have) and ("without" not in keys or not listed("without") & have)
+            fits = fits and ("leaf_class" not in keys or keys["leaf_class"] in frames[0][1])
             fits = fits and ("kernel_leaf" not in keys or frames[0][3])
         elif "leaf" in keys and "site" not in keys:
             fits = frames[0][0] == keys["leaf"] and "IRQ_SINK" not in frames[0][1]
@@ -221,7 +239,7 @@ def sum_allocations(own, column, keys):
     total = 0
     for stack, value in zip(rows["stack_id"], rows[column]):
         if "has" in keys:
-            fits = stack is not None and any(keys["has"] in f[1] for f in path_of(stack))
+            fits = stack is not None and any(set(keys["has"].split(",")) & f[1] for f in path_of(stack))
         else:
             fits = (site_of(stack) if stack is not None else None) == (None if keys["site"] == "[unknown]" else keys["site"])
         total += value if fits else 0

@@ -9,7 +9,7 @@
 -- effort: 3
 -- advice: Read the call path, not the leaf; reduce the number of calls before the cost of one; then the data structure, then the micro-architecture.
 -- false_positives: An inlined callee is charged to its caller; skid; spinning is not work; a debug build; interrupts-off time charged to the instruction
---   that re-enables them (those are left out).
+--   that re-enables them (those are left out); a span's time holds its waits unless its log counts CPU time.
 -- status: stable
 -- since: 0.1
 --
@@ -40,6 +40,22 @@ SELECT c.artifact_id AS artifact_id, 'function' AS site_kind, CAST(l.function_id
     'sum=samples.weight&leaf=@site' AS part_anchor, 'sum=samples.weight' AS whole_anchor
 FROM cpu_events AS c
 JOIN leaf_functions AS l ON c.artifact_id = l.artifact_id
+-- alternate: self time of a span
+-- mechanism: M2
+-- probe: span_api
+-- metric: span_share unit=share reject=0.02 support=0.10 saturate=0.50 scale=linear interval=given min_n=1 basis=time source=house:"as slot A; rules.md R01 B"
+-- normalizer: duration of the logged runs, or the time of the spans at the root where that is more
+-- needs: span_costs where self_ns IS NOT NULL AND category IN ('CPU', 'Wall')
+-- evidence: one span's own time is {part_s} s of {whole_s} s
+-- record: PROGRAM 2> profile.jsonl (a build that logs perf.profile.span_summary with the parent of each span)
+SELECT s.artifact_id AS artifact_id, CASE WHEN s.function_id IS NULL THEN 'span' ELSE 'function' END AS site_kind,
+    CAST(s.function_id AS BIGINT) AS site_id, 'span_share' AS metric, s.self_ns AS part, g.whole_ns AS whole, COALESCE(s.calls, s.summaries) AS n,
+    CAST(s.self_ns AS DOUBLE) / CAST(g.whole_ns AS DOUBLE) AS lo,
+    CAST(s.self_ns + COALESCE(g.outside_ns, g.whole_ns - s.self_ns) AS DOUBLE) / CAST(g.whole_ns AS DOUBLE) AS hi, CAST(1 AS BIGINT) AS certain,
+    s.self_at AS part_anchor, g.whole_at AS whole_anchor
+FROM span_costs AS s
+JOIN span_logs AS g ON s.artifact_id = g.artifact_id
+WHERE s.self_ns IS NOT NULL AND s.category IN ('CPU', 'Wall')
 --
 -- slot: C
 -- alternate: blocked share

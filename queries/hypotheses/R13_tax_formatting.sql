@@ -9,7 +9,7 @@
 -- cost: A.format_share
 -- effort: 2
 -- advice: Check the level before formatting, format lazily, use itoa and ryu, an asynchronous sink, or a binary log.
--- false_positives: A program whose job is to write text; an unbuffered write! runs the system call inside the formatter (the write path is left out).
+-- false_positives: A program whose job is to write text; an unbuffered write! runs the system call inside the formatter (the write path is left out); a span around the formatting that writes the text out too.
 -- status: stable
 -- since: 0.1
 --
@@ -56,6 +56,18 @@ JOIN summed AS f ON b.artifact_id = f.artifact_id
 JOIN cpu_events AS c ON b.artifact_id = c.artifact_id
 --
 -- slot: B
+-- alternate: spans around the formatting
+-- mechanism: M2
+-- probe: span_api
+-- metric: span_share unit=share reject=0.02 support=0.10 saturate=0.50 scale=linear interval=given min_n=1 basis=time source=house:"as slot A; rules.md R13 B"
+-- normalizer: duration of the logged runs, or the time of the spans at the root where that is more
+-- needs: span_shares where class = 'FORMAT'
+-- evidence: spans around it take {part_s} s of {whole_s} s
+-- record: PROGRAM 2> profile.jsonl (a build that logs perf.profile.span_summary for a span around the formatting)
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'span_share' AS metric, part AS part, whole AS whole, n AS n,
+    lo AS lo, hi AS hi, part_anchor AS part_anchor, whole_anchor AS whole_anchor
+FROM span_shares
+WHERE class = 'FORMAT'
 -- alternate: allocations under the formatter
 -- mechanism: M3
 -- probe: malloc_hook
@@ -83,12 +95,10 @@ LEFT JOIN formatting AS f ON c.artifact_id = f.artifact_id
 -- mechanism: M9
 -- probe: clock
 -- metric: saved_share unit=share reject=0.0 support=0.05 saturate=0.50 scale=linear interval=given min_n=5 basis=time source=house:"5 % faster with an interval that excludes 0; rules.md R13 C"
--- needs: bench_partners where variant IN ('quiet', 'silent', 'nolog', 'no-log', 'log-off', 'off', 'null', 'devnull', 'sink-null')
+-- needs: saved_shares where variant IN ('quiet', 'silent', 'nolog', 'no-log', 'log-off', 'off', 'null', 'devnull', 'sink-null')
 -- evidence: {percent} of the wall time goes away when nothing is logged
 -- record: hyperfine -N --runs 10 -L variant loud,quiet --export-json bench.json 'PROGRAM {variant}'
-SELECT p.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric,
-    p.base_ns - p.median_ns AS part, p.base_ns AS whole, p.n AS n,
-    CAST(p.base_lo_ns - p.hi_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS lo, CAST(p.base_hi_ns - p.lo_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS hi,
-    'rows=benchmarks.wall_ns&variant=' || p.shown AS part_anchor, 'rows=benchmarks.wall_ns&variant=' || p.base_variant AS whole_anchor
-FROM bench_partners AS p
-WHERE p.variant IN ('quiet', 'silent', 'nolog', 'no-log', 'log-off', 'off', 'null', 'devnull', 'sink-null')
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric, part AS part, whole AS whole, n AS n,
+    lo AS lo, hi AS hi, part_anchor AS part_anchor, whole_anchor AS whole_anchor
+FROM saved_shares
+WHERE variant IN ('quiet', 'silent', 'nolog', 'no-log', 'log-off', 'off', 'null', 'devnull', 'sink-null')

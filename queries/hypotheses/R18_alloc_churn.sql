@@ -18,7 +18,7 @@
 -- alternate: calls per CPU second
 -- mechanism: M3
 -- probe: malloc_hook
--- metric: allocations_per_cpu_second unit=1/s reject=250000 support=2500000 saturate=25000000 scale=log10 interval=complete min_n=0 basis=count source=measured:"a malloc and free pair costs 7 ns (thread cache), 17 ns (4 KiB), 41 ns (20 000 live blocks): 2.5e6/s are 10 % of a core at 41 ns; rules.md R18"
+-- metric: allocations_per_cpu_second unit=1/s reject=250000 support=2500000 saturate=25000000 scale=log10 interval=complete min_n=0 basis=count cost=malloc_pair source=measured:"a malloc and free pair costs 7 ns (thread cache), 17 ns (4 KiB), 41 ns (20 000 live blocks): 2.5e6/s are 10 % of a core at 41 ns; rules.md R18"
 -- normalizer: CPU time of the bare run, counts scaled by the declared work
 -- needs: allocations
 -- evidence: {part} allocation calls, {value} per second of CPU time
@@ -74,8 +74,9 @@ WHERE s.class = 'ALLOC'
 -- alternate: the heap does not grow
 -- mechanism: M10
 -- probe: mm_counters
--- metric: faults_per_cpu_second unit=1/s reject=50000 support=5000 saturate=500 scale=log10 interval=accounting min_n=0 basis=memory source=measured:"a minor fault costs 1.9 us: 5 000/s are 1 % of a core; rules.md R18 C"
+-- metric: faults_per_cpu_second unit=1/s reject=50000 support=5000 saturate=500 scale=log10 interval=accounting min_n=0 basis=memory cost=page_fault source=measured:"a minor fault costs 1.9 us: 5 000/s are 1 % of a core; rules.md R18 C"
 -- normalizer: CPU time of the same run, at least 2 s (start-up faults blur shorter ones)
+-- exclusion: yes
 -- needs: artifacts where kind = 'time-v'
 -- needs: executions where minor_faults IS NOT NULL AND user_ns IS NOT NULL AND system_ns IS NOT NULL
 -- evidence: {part} minor faults, {value} per second of CPU time: memory is recycled, not grown
@@ -89,12 +90,10 @@ WHERE e.minor_faults IS NOT NULL AND e.user_ns IS NOT NULL AND e.system_ns IS NO
 -- mechanism: M9
 -- probe: clock
 -- metric: saved_share unit=share reject=0.0 support=0.05 saturate=0.50 scale=linear interval=given min_n=5 basis=time source=house:"5 % faster with an interval that excludes 0; rules.md R18 C"
--- needs: bench_partners where variant IN ('reused', 'reuse', 'preallocated', 'pooled', 'arena', 'jemalloc', 'mimalloc', 'tcmalloc')
+-- needs: saved_shares where variant IN ('reused', 'reuse', 'preallocated', 'pooled', 'arena', 'jemalloc', 'mimalloc', 'tcmalloc')
 -- evidence: {percent} of the wall time goes away when memory is reused, or another allocator is used
 -- record: hyperfine -N --runs 10 -L variant churn,reused --export-json bench.json 'PROGRAM {variant}'
-SELECT p.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric,
-    p.base_ns - p.median_ns AS part, p.base_ns AS whole, p.n AS n,
-    CAST(p.base_lo_ns - p.hi_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS lo, CAST(p.base_hi_ns - p.lo_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS hi,
-    'rows=benchmarks.wall_ns&variant=' || p.shown AS part_anchor, 'rows=benchmarks.wall_ns&variant=' || p.base_variant AS whole_anchor
-FROM bench_partners AS p
-WHERE p.variant IN ('reused', 'reuse', 'preallocated', 'pooled', 'arena', 'jemalloc', 'mimalloc', 'tcmalloc')
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric, part AS part, whole AS whole, n AS n,
+    lo AS lo, hi AS hi, part_anchor AS part_anchor, whole_anchor AS whole_anchor
+FROM saved_shares
+WHERE variant IN ('reused', 'reuse', 'preallocated', 'pooled', 'arena', 'jemalloc', 'mimalloc', 'tcmalloc')

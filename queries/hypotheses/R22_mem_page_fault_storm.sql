@@ -5,7 +5,7 @@
 -- scope: function
 -- resource: cpu
 -- applies_if: cpu_seconds >= 0.1 and cpu_share >= 0.05
--- explains: R29
+-- explains: R29, R09
 -- cost: B.fault_share
 -- effort: 2
 -- advice: Reuse buffers, use huge pages, prefault in parallel, avoid calloc of giant buffers.
@@ -17,7 +17,7 @@
 -- alternate: minor faults
 -- mechanism: M10
 -- probe: mm_counters
--- metric: faults_per_cpu_second unit=1/s reject=1000 support=50000 saturate=250000 scale=log10 interval=accounting min_n=0 basis=memory source=measured:"a 4 KiB fault costs 1.9 us: 50 000/s are about 10 % of a core; rules.md R22"
+-- metric: faults_per_cpu_second unit=1/s reject=1000 support=50000 saturate=250000 scale=log10 interval=accounting min_n=0 basis=memory cost=page_fault source=measured:"a 4 KiB fault costs 1.9 us: 50 000/s are about 10 % of a core; rules.md R22"
 -- normalizer: CPU time of the same run
 -- needs: artifacts where kind = 'time-v'
 -- needs: executions where minor_faults IS NOT NULL AND user_ns IS NOT NULL AND system_ns IS NOT NULL
@@ -30,7 +30,7 @@ WHERE e.minor_faults IS NOT NULL AND e.user_ns IS NOT NULL AND e.system_ns IS NO
 -- alternate: page-faults counter
 -- mechanism: M10
 -- probe: sw_count
--- metric: faults_per_cpu_second unit=1/s reject=1000 support=50000 saturate=250000 scale=log10 interval=accounting min_n=0 basis=memory source=measured:"a 4 KiB fault costs 1.9 us: 50 000/s are about 10 % of a core; rules.md R22"
+-- metric: faults_per_cpu_second unit=1/s reject=1000 support=50000 saturate=250000 scale=log10 interval=accounting min_n=0 basis=memory cost=page_fault source=measured:"a 4 KiB fault costs 1.9 us: 50 000/s are about 10 % of a core; rules.md R22"
 -- normalizer: task-clock of the same run
 -- needs: counters where event = 'page-faults' AND value IS NOT NULL
 -- evidence: {part} page faults, {value} per second of CPU time

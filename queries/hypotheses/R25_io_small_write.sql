@@ -16,7 +16,7 @@
 -- alternate: summary
 -- mechanism: M5
 -- probe: ptrace_stop
--- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
+-- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count cost=system_call source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
 -- metric: bytes_per_call unit=bytes reject=4096 support=512 saturate=32 scale=log10 interval=complete min_n=20 basis=count source=house:"4 KiB page, 8 KiB stdio buffer; rules.md R25"
 -- normalizer: wall time of the bare run, or what the descriptors are (pipes and sockets do not count; each write is answered by a switch)
 -- needs: syscalls
@@ -80,7 +80,7 @@ WHERE s.class = 'WRITE_PATH'
 -- alternate: log
 -- mechanism: M5
 -- probe: ptrace_stop
--- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
+-- metric: calls_per_second unit=1/s reject=100 support=10000 saturate=100000 scale=log10 interval=complete min_n=0 basis=count cost=system_call source=house:"10 000 calls of 1 us are 1 % of a core; rules.md R25"
 -- metric: bytes_per_call unit=bytes reject=4096 support=512 saturate=32 scale=log10 interval=complete min_n=20 basis=count source=house:"4 KiB page, 8 KiB stdio buffer; rules.md R25"
 -- normalizer: wall time of the bare run, or what the descriptors are (pipes and sockets do not count; each write is answered by a switch)
 -- needs: syscall_events
@@ -209,15 +209,13 @@ WHERE s.class = 'WRITE_PATH'
 -- mechanism: M9
 -- probe: clock
 -- metric: saved_share unit=share reject=0.0 support=0.05 saturate=0.50 scale=linear interval=given min_n=5 basis=time source=house:"5 % faster with an interval that excludes 0; rules.md R25 C"
--- needs: bench_partners where variant IN ('buffered', 'bufwriter', 'setvbuf', 'batched-writes')
+-- needs: saved_shares where variant IN ('buffered', 'bufwriter', 'setvbuf', 'batched-writes')
 -- evidence: {percent} of the wall time goes away when the same bytes go through a buffer
 -- record: hyperfine -N --runs 10 -L variant unbuffered,buffered --export-json bench.json 'PROGRAM {variant}'
-SELECT p.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric,
-    p.base_ns - p.median_ns AS part, p.base_ns AS whole, p.n AS n,
-    CAST(p.base_lo_ns - p.hi_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS lo, CAST(p.base_hi_ns - p.lo_ns AS DOUBLE) / CAST(p.base_ns AS DOUBLE) AS hi,
-    'rows=benchmarks.wall_ns&variant=' || p.shown AS part_anchor, 'rows=benchmarks.wall_ns&variant=' || p.base_variant AS whole_anchor
-FROM bench_partners AS p
-WHERE p.variant IN ('buffered', 'bufwriter', 'setvbuf', 'batched-writes')
+SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'saved_share' AS metric, part AS part, whole AS whole, n AS n,
+    lo AS lo, hi AS hi, part_anchor AS part_anchor, whole_anchor AS whole_anchor
+FROM saved_shares
+WHERE variant IN ('buffered', 'bufwriter', 'setvbuf', 'batched-writes')
 -- alternate: system share
 -- mechanism: M9
 -- probe: cputime

@@ -3,6 +3,7 @@
 -- level: warn above 0.05 effect none
 -- level: demote above 0.20 effect demote:M1:location
 -- message: {percent} of the samples end in code that nothing names
+-- short: {percent} without a name
 -- unchecked: no CPU samples
 -- advice: Give the debug symbols with --symbol-dir, the kernel's with --kallsyms, a perf map for JIT code.
 -- source: house: rules.md Q09

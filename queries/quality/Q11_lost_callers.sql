@@ -3,6 +3,7 @@
 -- level: warn above 0.10 effect none
 -- level: demote above 0.30 effect demote:M1:caller
 -- message: {percent} of the samples lack callers: their stack reaches no start of a thread or program, or begins in libc, the vDSO or the like, where frame pointers lose the true caller; such a place agrees with another angle up to that caller only
+-- short: {percent} without callers
 -- unchecked: no CPU samples with stacks
 -- advice: Record with --call-graph dwarf (a larger dump where stacks end early), or use libraries with frame pointers.
 -- source: measured: 94 % of the stacks of a leaking program; rules.md Q11

@@ -4,6 +4,7 @@
 -- level: demote above 2 effect demote:M5:time
 -- level: demote below 0.8 effect demote:M5:time
 -- message: the traced run took {value} times as long as the bare run, for the same work
+-- short: {value} times as long
 -- unchecked: the wall time of the traced or of the bare run is unknown
 -- advice: Trace fewer calls (-e trace=...), use perf trace or bpftrace; counts are used, times are not.
 -- source: measured: 17.6 times for 100 000 writes, 442 times at worst (dd); rules.md Q21

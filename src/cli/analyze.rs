@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::progress::Progress;
-use super::{Outcome, out};
+use super::{Outcome, dry_run, out};
 use crate::AnalyzeRequest;
 use crate::emit::{self, EmitOptions, Overwrite, Run, terminal, view};
 use crate::error::{Error, Result};
@@ -17,6 +17,7 @@ const HELP: &str = "Examples:
   tripod analyze testdata/scenarios/s1-unbuffered-writes
   tripod analyze perf.data -o report --symbol-dir build/
   tripod analyze system-wide/perf.data --comm postgres
+  tripod analyze recordings/ --thresholds ours.txt --dry-run      (what our own bounds would change)
   tripod analyze recordings/ --fail-on kernel      (exit code 1 if a hypothesis is proven: for CI)";
 
 /// Read recordings, rank hotspots, test hypotheses, write a run directory
@@ -63,6 +64,19 @@ pub struct Args {
     /// Test the hypotheses of this folder too; may be repeated
     #[arg(long, value_name = "DIR")]
     rules: Vec<PathBuf>,
+    /// Take a quality check's effect away; it is still listed, as silenced. May be repeated, or ids separated by commas
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    allow: Vec<String>,
+    /// Use the bounds of this file in place of the published ones, one metric per line:
+    /// `R25 A calls_per_second support=20000 reason="why"`
+    #[arg(long, value_name = "FILE")]
+    thresholds: Option<PathBuf>,
+    /// What basic things cost on the recorded machine, as the capture kit measures it; or a class of queries/costs.json
+    #[arg(long, value_name = "FILE")]
+    costs: Option<PathBuf>,
+    /// Only say which verdicts and labels --thresholds, --costs, --rules and --lineage would change; nothing is written
+    #[arg(long)]
+    dry_run: bool,
     /// What two angles must not share: `tool` (two perf recordings count once) or only `probe`
     #[arg(long, value_enum, default_value = "tool")]
     lineage: LineageArg,
@@ -111,6 +125,7 @@ struct Job {
     overwrite: Overwrite,
     options: EmitOptions,
     quiet: bool,
+    dry_run: bool,
     fail_on: Vec<Condition>,
 }
 
@@ -119,6 +134,10 @@ pub fn run(args: Args) -> Result<Outcome> {
         threads(jobs)?;
     }
     let job = resolve(args)?;
+    if job.dry_run {
+        out::print(dry_run::flips(&job.request)?.as_bytes())?;
+        return Ok(Outcome::Done);
+    }
     emit::check(&job.dir)?;
     let progress = if job.quiet { None } else { Progress::start(&job.request.watch) };
     let run = crate::analyze(&job.request)?;
@@ -146,7 +165,7 @@ fn threads(jobs: u16) -> Result<()> {
 }
 
 fn resolve(args: Args) -> Result<Job> {
-    let dir = match args.output {
+    let dir = match args.output.clone() {
         Some(dir) => dir,
         None => default_dir(&args.paths)?,
     };
@@ -160,31 +179,47 @@ fn resolve(args: Args) -> Result<Job> {
     if let Some(path) = args.symbol_dir.iter().find(|path| !path.exists()) {
         return Err(Error::Request(format!("--symbol-dir {}: there is no such directory or archive", path.display())));
     }
-    Ok(Job {
-        request: AnalyzeRequest {
-            paths: args.paths,
-            symbol_dirs: args.symbol_dir,
-            debug_dirs: args.debug_dir,
-            sysroots: args.sysroot,
-            path_maps: args.path_map,
-            jit_dirs: args.jit_dir,
-            kallsyms: args.kallsyms,
-            comm: args.comm,
-            pid: args.pid,
-            rules: args.rules,
-            lineage: match args.lineage {
-                LineageArg::Tool => Lineage::Tool,
-                LineageArg::Probe => Lineage::Probe,
-            },
-            keep_tracepoints: args.keep_tracepoints,
-            watch: Watch::default(),
+    let overwrite = if args.force { Overwrite::AnyRun } else { Overwrite::SameRun };
+    let (options, quiet, fail_on) = (EmitOptions { timings: args.timings }, args.quiet, args.fail_on.clone());
+    let dry_run = args.dry_run;
+    Ok(Job { request: request(args), dir, overwrite, options, quiet, dry_run, fail_on })
+}
+
+/// What is to be analyzed, without where it goes.
+fn request(args: Args) -> AnalyzeRequest {
+    AnalyzeRequest {
+        paths: args.paths,
+        symbol_dirs: args.symbol_dir,
+        debug_dirs: args.debug_dir,
+        sysroots: args.sysroot,
+        path_maps: args.path_map,
+        jit_dirs: args.jit_dir,
+        kallsyms: args.kallsyms,
+        comm: args.comm,
+        pid: args.pid,
+        rules: args.rules,
+        allow: args.allow.iter().map(|id| id.trim().to_uppercase()).filter(|id| !id.is_empty()).collect(),
+        thresholds: args.thresholds,
+        costs: args.costs,
+        lineage: match args.lineage {
+            LineageArg::Tool => Lineage::Tool,
+            LineageArg::Probe => Lineage::Probe,
         },
-        dir,
-        overwrite: if args.force { Overwrite::AnyRun } else { Overwrite::SameRun },
-        options: EmitOptions { timings: args.timings },
-        quiet: args.quiet,
-        fail_on: args.fail_on,
-    })
+        keep_tracepoints: args.keep_tracepoints,
+        watch: Watch::default(),
+    }
+}
+
+/// The same from the words that a run directory keeps (`AnalyzeRequest::arguments`); paths are not looked at.
+pub fn request_of(arguments: &[String]) -> Result<AnalyzeRequest> {
+    #[derive(clap::Parser)]
+    struct Again {
+        #[command(flatten)]
+        args: Args,
+    }
+    let words = std::iter::once("analyze").chain(arguments.iter().map(String::as_str));
+    let again = <Again as clap::Parser>::try_parse_from(words);
+    again.map(|again| request(again.args)).map_err(|error| Error::Request(format!("fingerprint.json: arguments: {error}")))
 }
 
 /// `FROM=TO`; FROM is an absolute path of the recorded machine.

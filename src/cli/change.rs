@@ -33,6 +33,53 @@ pub fn sentence(metric: &Metric<'_>) -> Option<String> {
     Some(sentence)
 }
 
+/// How far the deciding bound is from where the verdict would change: `that is 89 times the threshold`.
+pub fn distance(metric: &Metric<'_>) -> Option<String> {
+    let row = metric.reading;
+    let threshold = metric.threshold?;
+    let judged = Judged::new(threshold, row.value?, row.lo?, row.hi?);
+    let (bound, limit, name) = match &*row.verdict {
+        SUPPORTS => (judged.worst(), threshold.support, "the threshold"),
+        REJECTS => (judged.best(), threshold.reject, "the reject bound"),
+        _ => return None,
+    };
+    if limit == 0.0 {
+        return (&*threshold.unit == "share").then(|| format!("that is {:.1} points away", (bound - limit).abs() * 100.0));
+    }
+    let ratio = bound / limit;
+    if !ratio.is_finite() || ratio <= 0.0 {
+        return (ratio == 0.0).then(|| "that is none at all".to_owned());
+    }
+    Some(if ratio >= 1.95 {
+        format!("that is {} times {name}", number::value(ratio, "ratio"))
+    } else if ratio <= 1.0 / 1.95 {
+        format!("that is a {} of {name}", fraction(1.0 / ratio))
+    } else if ratio >= 1.0 {
+        format!("that is {:.0} % above {name}", (ratio - 1.0) * 100.0)
+    } else {
+        format!("that is {:.0} % below {name}", (1.0 - ratio) * 100.0)
+    })
+}
+
+/// `57th`.
+fn fraction(parts: f64) -> String {
+    match parts.round() as i64 {
+        2 => "half".to_owned(),
+        3 => "third".to_owned(),
+        4 => "quarter".to_owned(),
+        n => {
+            let ending = match (n % 10, n % 100) {
+                (_, 11..=13) => "th",
+                (1, _) => "st",
+                (2, _) => "nd",
+                (3, _) => "rd",
+                _ => "th",
+            };
+            format!("{}{ending} part", number::count(n))
+        }
+    }
+}
+
 /// Numbers turned so that more always speaks for the hypothesis.
 struct Judged<'a> {
     threshold: &'a Threshold,
@@ -154,6 +201,26 @@ mod tests {
         assert_eq!(say(&row, &threshold), "it would stop supporting if its lower bound went below 25.0 % (it is 60.0 %)");
         let rejecting = Reading { value: Some(0.01), lo: Some(0.0), hi: Some(0.04), verdict: "rejects".into(), ..row };
         assert_eq!(say(&rejecting, &threshold), "it would stop rejecting if its upper bound went above 5.0 % (it is 4.0 %)");
+    }
+
+    /// By hand: 60 / 25 = 2.4; 4 / 5 = 20 % below; 11 / 64 = 1 / 5.8; 30 / 25 = 20 % above.
+    #[test]
+    fn distances() {
+        let (row, threshold) = reading("supports");
+        let far =
+            |row: &Reading, threshold: &Threshold| distance(&Metric { reading: row, threshold: Some(threshold), evidence: Vec::new() });
+        assert_eq!(far(&row, &threshold).as_deref(), Some("that is 2.40 times the threshold"));
+        let near = Reading { lo: Some(0.30), ..row.clone() };
+        assert_eq!(far(&near, &threshold).as_deref(), Some("that is 20 % above the threshold"));
+        let rejecting = Reading { value: Some(0.01), lo: Some(0.0), hi: Some(0.04), verdict: "rejects".into(), ..row.clone() };
+        assert_eq!(far(&rejecting, &threshold).as_deref(), Some("that is 20 % below the reject bound"));
+        let falling = Threshold { reject: 4096.0, support: 64.0, saturate: 16.0, unit: "bytes".into(), ..threshold.clone() };
+        let small = Reading { value: Some(10.0), lo: Some(9.0), hi: Some(11.0), ..row.clone() };
+        assert_eq!(far(&small, &falling).as_deref(), Some("that is a 6th part of the threshold"));
+        let zero = Threshold { reject: 0.0, support: 0.05, ..threshold.clone() };
+        let below = Reading { value: Some(-0.1), lo: Some(-0.2), hi: Some(-0.05), verdict: "rejects".into(), ..row.clone() };
+        assert_eq!(far(&below, &zero).as_deref(), Some("that is 5.0 points away"));
+        assert_eq!(far(&Reading { verdict: "not measured".into(), ..row }, &threshold), None);
     }
 
     #[test]

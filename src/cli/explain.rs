@@ -1,14 +1,19 @@
 //! `tripod explain`: one ledger entry in full, in plain language.
 
+mod angle;
+mod charges;
+mod page;
+
 use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::stored::Stored;
 use super::{Outcome, change, columns, out};
-use crate::emit::view::{Entry, Metric, Slot, View};
-use crate::emit::{anchor, cost_text, escape, number, terminal, threshold_text};
+use crate::emit::view::{Entry, View};
+use crate::emit::{biases, cost_text, escape, number, terminal, words};
 use crate::error::{Error, Result};
-use crate::tables::{Evidence, Hotspot};
+use crate::tables::Hotspot;
+use page::Page;
 
 const HELP: &str = "Examples:
   tripod explain tripod-out/run          one line per hypothesis
@@ -30,11 +35,12 @@ pub struct Args {
 pub fn run(args: Args) -> Result<Outcome> {
     let run = Stored::open(&args.dir)?.results()?;
     let view = View::new(&run);
+    let width = out::style().width;
     let text = match args.subject.as_deref() {
         None => overview(&view),
         Some(subject) => match subject.parse::<i32>() {
-            Ok(rank) => hotspot(&view, rank)?,
-            Err(_) => hypothesis(&view, subject)?,
+            Ok(rank) => hotspot(&view, rank, width)?,
+            Err(_) => hypothesis(&view, subject, width)?,
         },
     };
     out::print(terminal::paint(&text, out::style().colour).as_bytes())?;
@@ -55,7 +61,7 @@ fn overview(view: &View<'_>) -> String {
     text
 }
 
-fn hypothesis(view: &View<'_>, subject: &str) -> Result<String> {
+fn hypothesis(view: &View<'_>, subject: &str, width: usize) -> Result<String> {
     let ledger = view.ledger();
     let wanted = subject.to_lowercase();
     let is_it = |entry: &&Entry<'_>| entry.row.hypothesis.to_lowercase() == wanted || entry.row.name.to_lowercase() == wanted;
@@ -67,143 +73,90 @@ fn hypothesis(view: &View<'_>, subject: &str) -> Result<String> {
     let row = entry.row;
     let result = entry.result();
     let result = escape::plain(&result);
-    let mut text = format!("{} {}: {result}\n", escape::plain(&row.hypothesis), escape::plain(&row.name));
+    let biases = biases::all()?;
+    let mut page = Page::new(width);
+    page.line(0, &format!("{} {}: {result}", escape::plain(&row.hypothesis), escape::plain(&row.name)));
+    page.line(0, &format!("That is: {}.", words::label(&row.label)));
     if let Some(doc) = entry.doc {
-        let _ = writeln!(text, "\nClaim: {}", escape::plain(&doc.claim));
+        page.blank();
+        page.line(0, &format!("Claim: {}", escape::plain(&doc.claim)));
     }
     for slot in &entry.slots {
-        angle(&mut text, view, entry, slot);
+        angle::angle(&mut page, view, entry, slot, &biases);
     }
     let change = change::label_sentence(row.supports, row.rejects, row.not_measured);
-    let _ = writeln!(text, "\nResult | {result}");
-    let _ = writeln!(text, "What would change the label: {change}.");
-    rest(&mut text, entry);
-    Ok(text)
-}
-
-fn angle(text: &mut String, view: &View<'_>, entry: &Entry<'_>, slot: &Slot<'_>) {
-    let _ = writeln!(text, "\nAngle {}: {}", escape::plain(slot.name), escape::plain(&slot.verdict_with_reason()));
-    for metric in &slot.metrics {
-        metric_lines(text, view, metric);
-    }
-    for row in &slot.cross_checks {
-        let value = row.value.map_or_else(|| number::ABSENT.to_owned(), |value| number::value(value, row.unit.as_deref().unwrap_or("")));
-        let _ = writeln!(
-            text,
-            "  Cross-check with {}: {} {value}, {}",
-            escape::plain(view.path(row.artifact_id)),
-            escape::plain(row.metric.as_deref().unwrap_or("value")),
-            escape::plain(&row.verdict)
-        );
-    }
-    for row in slot.sites.iter().take(5) {
-        let value = row.value.map_or_else(|| number::ABSENT.to_owned(), |value| number::value(value, row.unit.as_deref().unwrap_or("")));
-        let _ = writeln!(text, "  Place: {} ({value})", escape::terminal(row.site.as_deref().unwrap_or("?"), 200));
-    }
-    for missing in entry.missing.iter().filter(|missing| missing.slot == slot.name) {
-        let _ = writeln!(text, "  To measure it:\n    {}", escape::plain(&missing.command));
-    }
-}
-
-fn metric_lines(text: &mut String, view: &View<'_>, metric: &Metric<'_>) {
-    let row = metric.reading;
-    let unit = row.unit.as_deref().unwrap_or("");
-    let part = |value: Option<&str>| escape::plain(value.unwrap_or("?")).into_owned();
-    let _ = writeln!(
-        text,
-        "  Measured by {} in {} (alternate {}, mechanism {}, probe {})",
-        part(row.tool.as_deref()),
-        escape::plain(view.path(row.artifact_id)),
-        part(row.alternate.as_deref()),
-        part(row.mechanism.as_deref()),
-        part(row.probe.as_deref())
-    );
-    let value = row.value.map_or_else(|| "was not read".to_owned(), |value| format!("= {}", number::value(value, unit)));
-    let n = row.n.map_or_else(String::new, |n| format!(", from {} observations", number::count(n)));
-    let interval = match (row.lo, row.hi) {
-        (Some(lo), Some(hi)) if lo == hi => " (exact)".to_owned(),
-        (Some(_), Some(_)) => format!(", interval {}", number::interval(row.lo, row.hi, unit)),
-        _ => String::new(),
-    };
-    let _ = writeln!(text, "  {} {value}{interval}{n}", part(row.metric.as_deref()));
-    if let Some(threshold) = metric.threshold {
-        let _ = writeln!(text, "  Threshold: {}", escape::plain(&threshold_text(threshold)));
-    }
-    if let Some(score) = row.score {
-        let _ = writeln!(
-            text,
-            "  Score {score:.2} (0 at the reject bound, 0.5 at the support threshold, 1 at saturation): {}",
-            part(Some(&row.verdict))
-        );
-    }
-    if let Some(change) = change::sentence(metric) {
-        let _ = writeln!(text, "  What would change it: {change}");
-    }
-    for row in &metric.evidence {
-        evidence(text, row);
-    }
-}
-
-fn evidence(text: &mut String, row: &Evidence) {
-    let _ = writeln!(
-        text,
-        "  Evidence: {} = {} at {}",
-        escape::plain(&row.term),
-        number::count(row.value),
-        escape::plain(&anchor::shown(&row.anchor))
-    );
+    page.blank();
+    page.line(0, &format!("Result | {result}"));
+    page.line(0, &format!("What would change the label: {change}."));
+    rest(&mut page, view, entry);
+    Ok(page.into_text())
 }
 
 /// Place, cost, charges, notes and advice.
-fn rest(text: &mut String, entry: &Entry<'_>) {
+fn rest(page: &mut Page, view: &View<'_>, entry: &Entry<'_>) {
     let row = entry.row;
     if let Some((site, agreed)) = entry.site() {
         let how = if agreed { "two angles agree on it" } else { "one angle alone names it, so it is only suspected" };
-        let _ = writeln!(text, "Place: {} ({}; {how})", escape::plain(site), escape::plain(row.site_kind.as_deref().unwrap_or("place")));
+        page.line(0, &format!("Place: {} ({}; {how})", escape::plain(site), escape::plain(row.site_kind.as_deref().unwrap_or("place"))));
     }
     if let Some(special) = &row.explained_by {
-        let _ = writeln!(text, "Explained by {}: its cost is charged there, not here.", escape::plain(special));
+        page.line(0, &format!("Explained by {}: its cost is charged there, not here.", escape::plain(special)));
     }
+    charges::tell(page, view, entry);
     if let Some(cost) = cost_text(entry) {
-        let _ = writeln!(text, "{}", escape::plain(&cost));
+        page.line(0, &escape::plain(&cost));
+        page.line(
+            2,
+            "Impact is the share of the wall clock (1 to 5), confidence how well the angles agree (1 to 5), effort what a repair takes (1 \
+             to 5); a KERNEL with an opportunity of 2.0 or more is handed off.",
+        );
     }
     if let Some(note) = row.note.as_deref().filter(|note| !note.is_empty()) {
-        let _ = writeln!(text, "Note: {}", escape::plain(note));
+        page.line(0, &format!("Note: {}", escape::plain(note)));
     }
     if let Some(doc) = entry.doc {
         for (word, said) in [("Advice", &doc.advice), ("Known false positives", &doc.false_positives)] {
             if !said.is_empty() {
-                let _ = writeln!(text, "{word}: {}", escape::plain(said));
+                page.line(0, &format!("{word}: {}", escape::plain(said)));
             }
         }
     }
 }
 
 /// All terms of one row of the hotspot table.
-fn hotspot(view: &View<'_>, rank: i32) -> Result<String> {
+fn hotspot(view: &View<'_>, rank: i32, width: usize) -> Result<String> {
     let tables = &view.run.tables;
     let Some(row): Option<&Hotspot> = tables.hotspots.iter().find(|row| row.rank == rank) else {
         return Err(Error::Request(format!("this run has no hotspot with rank {rank}; it has {}", tables.hotspots.len())));
     };
-    let mut text = format!("Hotspot {rank}: {}\n", escape::plain(&row.location));
-    let _ = writeln!(
-        text,
-        "{} = {} (at least {}): {} of {}\nCategory {}; resource {}; share of the wall clock at least {}\n{}",
-        escape::plain(&row.metric),
-        number::share(row.value),
-        number::share(row.value_lo),
-        number::count(row.weight),
-        number::count(row.whole),
-        escape::plain(&row.category),
-        escape::plain(&row.resource),
-        number::share_or_absent(row.wall_share),
-        escape::plain(&row.detail)
+    let mut page = Page::new(width);
+    page.line(0, &format!("Hotspot {rank}: {}", escape::plain(&row.location)));
+    page.line(
+        0,
+        &format!(
+            "{} = {} (at least {}): {} of {}",
+            escape::plain(&row.metric),
+            number::share(row.value),
+            number::share(row.value_lo),
+            number::count(row.weight),
+            number::count(row.whole)
+        ),
     );
+    page.line(
+        0,
+        &format!(
+            "Category {}; a share of {}; of the wall clock at least {}",
+            escape::plain(&row.category),
+            escape::plain(words::resource(&row.resource)),
+            number::share_or_absent(row.wall_share)
+        ),
+    );
+    page.line(0, &escape::plain(&row.detail));
     let slot = rank.to_string();
     for row in tables.evidence.iter().filter(|row| &*row.hypothesis == "hotspot" && *row.slot == *slot) {
-        evidence(&mut text, row);
+        angle::evidence(&mut page, row);
     }
-    Ok(text)
+    Ok(page.into_text())
 }
 
 #[cfg(test)]
@@ -215,7 +168,7 @@ mod tests {
         let run = crate::emit::sample();
         let view = View::new(&run);
         for subject in ["R25", "r25", "test.r25"] {
-            let text = hypothesis(&view, subject).unwrap();
+            let text = hypothesis(&view, subject, 10_000).unwrap();
             for part in [
                 "3/3 -> KERNEL",
                 "Angle C: supports",
@@ -230,16 +183,30 @@ mod tests {
             }
             assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
         }
-        assert!(hypothesis(&view, "R18").unwrap().contains("heaptrack -o out ./prog | cat"));
-        assert!(hypothesis(&view, "R26").unwrap_err().to_string().contains("did you mean R25"));
+        assert!(hypothesis(&view, "R18", 10_000).unwrap().contains("heaptrack -o out ./prog | cat"));
+        assert!(hypothesis(&view, "R26", 100).unwrap_err().to_string().contains("did you mean R25"));
         assert!(overview(&view).contains("R27"));
+    }
+
+    #[test]
+    fn prose_keeps_its_width() {
+        let run = crate::emit::sample();
+        let view = View::new(&run);
+        let text = hypothesis(&view, "R25", 72).unwrap();
+        let long =
+            |line: &&str| line.chars().count() > 72 && !line.trim_start().starts_with("Evidence: ") && line.trim_start().contains(' ');
+        // Commands and places stay whole, so that they can be copied.
+        let commands = ["strace", "perf", "heaptrack", "hyperfine"];
+        let wide: Vec<&str> =
+            text.lines().filter(long).filter(|line| !commands.iter().any(|tool| line.trim_start().starts_with(tool))).collect();
+        assert_eq!(wide, [""; 0]);
     }
 
     #[test]
     fn a_hotspot_shows_its_receipts() {
         let run = crate::emit::sample();
         let view = View::new(&run);
-        assert!(hotspot(&view, 2).unwrap().contains("900 000 of 1 000 000"));
-        assert!(hotspot(&view, 99).is_err());
+        assert!(hotspot(&view, 2, 100).unwrap().contains("900 000 of 1 000 000"));
+        assert!(hotspot(&view, 99, 100).is_err());
     }
 }

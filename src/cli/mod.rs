@@ -1,12 +1,14 @@
 //! What was typed -> what was meant -> one call of the library.
 //!
 //! One file per command. Arguments are parsed without looking at the world; each command then resolves them once and
-//! does its work. Exit codes: 0 done; 1 a condition of `--fail-on` holds; 2 the request cannot be met; 3 no input could
+//! does its work. Exit codes: 0 done; 1 a condition of `--fail-on` holds, or `verify` found something that differs; 2 the request cannot be met; 3 no input could
 //! be read at all. A closed pipe is success.
 
 mod analyze;
+mod catalogue;
 mod change;
 mod columns;
+mod dry_run;
 mod explain;
 mod formats;
 mod frame;
@@ -14,8 +16,10 @@ mod hypotheses;
 mod out;
 mod progress;
 mod query;
+mod recipe;
 mod stored;
 mod tables;
+mod verify;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -26,9 +30,9 @@ use crate::error::{Error, Result};
 
 /// Turns recorded Linux profiles into ranked hotspots and tested explanations.
 ///
-/// Tripod reads what perf, strace, heaptrack, off-CPU tools, /usr/bin/time, perf stat and hyperfine left behind, and
-/// answers two questions with receipts: where does the time go, and which explanations survive three independent
-/// angles. It records nothing itself, needs no network and never changes its inputs.
+/// Tripod reads what perf, strace, heaptrack, off-CPU tools, /usr/bin/time, perf stat, hyperfine and programs that time
+/// themselves left behind, and answers two questions with receipts: where does the time go, and which explanations
+/// survive three independent angles. It records nothing itself, needs no network and never changes its inputs.
 #[derive(Debug, Parser)]
 #[command(name = "tripod", version, after_help = HELP)]
 struct Cli {
@@ -43,16 +47,20 @@ const HELP: &str = "Examples:
   tripod query tripod-out/recordings \"SELECT name, n FROM events\"
 
 What was done goes to standard output, the run directory to ./tripod-out/<name of the input>, messages to standard error.
-Exit codes: 0 done, 1 a --fail-on condition holds, 2 the request cannot be met, 3 no input could be read";
+Exit codes: 0 done, 1 a --fail-on condition holds or a run is not confirmed, 2 the request cannot be met, 3 no input could be read";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Read recordings, rank hotspots, test hypotheses, write a run directory
-    Analyze(analyze::Args),
+    Analyze(Box<analyze::Args>),
     /// Ask a run directory questions in SQL
     Query(query::Args),
     /// Say in full why a hypothesis got its label and what would change it
     Explain(explain::Args),
+    /// Print a capture kit: a POSIX sh script that records a program on another machine
+    Recipe(recipe::Args),
+    /// Check a run directory against its recordings: every number again
+    Verify(verify::Args),
     /// List the file formats that can be read and the commands that record them
     Formats(formats::Args),
     /// List the hypotheses with their three angles
@@ -65,7 +73,7 @@ enum Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Done,
-    /// A condition that the user asked for with `--fail-on` holds.
+    /// A condition that the user asked for with `--fail-on` holds, or a run was not confirmed.
     Failed,
 }
 
@@ -95,9 +103,11 @@ fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(command: Command) -> Result<Outcome> {
     match command {
-        Command::Analyze(args) => analyze::run(args),
+        Command::Analyze(args) => analyze::run(*args),
         Command::Query(args) => query::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Recipe(args) => recipe::run(args),
+        Command::Verify(args) => verify::run(args),
         Command::Formats(args) => formats::run(&args),
         Command::Hypotheses(args) => hypotheses::run(args),
         Command::Tables(args) => tables::run(&args),

@@ -96,7 +96,15 @@ fn ask(stored: &Stored, statement: &str) -> Result<DataFrame> {
     for name in names.iter().filter(|name| words.contains(*name)) {
         frames.push((name.clone(), stored.frame(name)?));
     }
-    let own = Tables { artifacts: stored.rows()?, executions: stored.rows()?, ..Tables::default() };
+    let own = Tables {
+        artifacts: stored.rows()?,
+        executions: stored.rows()?,
+        host: stored.rows()?,
+        diagnostics: stored.rows()?,
+        dsos: stored.rows()?,
+        mappings: stored.rows()?,
+        ..Tables::default()
+    };
     let mut engine = Engine::stored(frames.clone(), &own)?;
     for (file, sql) in &views {
         engine.view(rules::view_name(file), &format!("views/{file}"), rules::strip_comments(sql).trim().trim_end_matches(';'))?;

@@ -96,6 +96,7 @@ impl Stored {
             hotspots: self.rows()?,
             quality: self.rows()?,
             thresholds: self.rows()?,
+            charges: self.rows()?,
             diagnostics: self.rows()?,
             ..Tables::default()
         };
@@ -151,6 +152,7 @@ fn doc(entry: &Json) -> HypothesisDoc {
         category: text(entry, "category"),
         advice: text(entry, "advice"),
         false_positives: text(entry, "false_positives"),
+        status: text(entry, "status"),
         effort: entry.get("effort").and_then(Json::as_i64).and_then(|effort| i32::try_from(effort).ok()).unwrap_or(0),
         slots: Vec::new(),
     }

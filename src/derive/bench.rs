@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::noise;
 use crate::tables::{Benchmark, BenchmarkStat, Tables, Text};
 
 /// Resamples: enough for the 2.5 % and 97.5 % quantiles to settle to a few per cent of their distance.
@@ -25,6 +26,7 @@ pub fn summarize(tables: &mut Tables) {
 }
 
 fn stat(key: Key, rows: &[&Benchmark]) -> Option<BenchmarkStat> {
+    let in_order = noise::in_order(rows);
     let mut wall: Vec<i64> = rows.iter().map(|row| row.wall_ns).collect();
     wall.sort_unstable();
     let (lo_ns, hi_ns) = if wall.len() >= BOOTSTRAP_MIN { bootstrap(&wall) } else { (*wall.first()?, *wall.last()?) };
@@ -45,10 +47,14 @@ fn stat(key: Key, rows: &[&Benchmark]) -> Option<BenchmarkStat> {
         cv: if mean > 0.0 { variance.sqrt() / mean } else { 0.0 },
         user_ns: median_of(rows.iter().map(|row| row.user_ns)),
         system_ns: median_of(rows.iter().map(|row| row.system_ns)),
+        outliers: noise::outliers(&in_order),
+        drift_p: noise::drift(&in_order),
+        first_ratio: noise::first(&in_order),
     })
 }
 
-fn median(sorted: &[i64]) -> Option<i64> {
+/// The middle of sorted values; of an even number the mean of the two.
+pub fn median(sorted: &[i64]) -> Option<i64> {
     let mid = sorted.len() / 2;
     let upper = *sorted.get(mid)?;
     if sorted.len() % 2 == 1 {
@@ -64,23 +70,34 @@ fn median_of(values: impl Iterator<Item = Option<i64>>) -> Option<i64> {
     median(&known)
 }
 
-fn bootstrap(sorted: &[i64]) -> (i64, i64) {
-    // SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed.
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
+/// SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed: the same input gives the same bytes.
+pub struct Generator(u64);
+
+impl Generator {
+    pub fn new() -> Generator {
+        Generator(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
-    };
-    let mut medians: Vec<i64> = (0..RESAMPLES)
-        .filter_map(|_| {
-            let mut sample: Vec<i64> = sorted.iter().filter_map(|_| sorted.get((next() % sorted.len() as u64) as usize)).copied().collect();
-            sample.sort_unstable();
-            median(&sample)
-        })
-        .collect();
+    }
+
+    /// The median of as many values, drawn with replacement.
+    pub fn resample(&mut self, values: &[i64]) -> Option<i64> {
+        let draw = |_| values.get((self.next() % values.len() as u64) as usize).copied();
+        let mut sample: Vec<i64> = (0..values.len()).filter_map(draw).collect();
+        sample.sort_unstable();
+        median(&sample)
+    }
+}
+
+fn bootstrap(sorted: &[i64]) -> (i64, i64) {
+    let mut generator = Generator::new();
+    let mut medians: Vec<i64> = (0..RESAMPLES).filter_map(|_| generator.resample(sorted)).collect();
     medians.sort_unstable();
     let at = |share: f64| medians.get((share * (RESAMPLES - 1) as f64) as usize).copied().unwrap_or(0);
     (at(0.025), at(0.975))

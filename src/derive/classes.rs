@@ -84,7 +84,7 @@ pub struct Classes {
 }
 
 /// User classes that consist of libc's wrappers of system calls and its waits.
-const WRAPPER_CLASSES: &[&str] = &[
+pub const WRAPPER_CLASSES: &[&str] = &[
     "WRITE_PATH",
     "READ_PATH",
     "FSYNC_WAIT",
@@ -175,6 +175,12 @@ impl Classes {
     /// (name, bit) of every class, in file order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.names.iter().enumerate().map(|(at, name)| (name.as_str(), 1 << at))
+    }
+
+    /// Names of the classes that are found in kernel code only.
+    pub fn kernel_only(&self) -> Vec<String> {
+        let is_kernel = |name: &&String| self.classes.iter().filter(|class| class.name == **name).all(|class| class.dso == "kernel");
+        self.names.iter().filter(is_kernel).cloned().collect()
     }
 
     /// Whether a dso of this base name is part of the runtime.

@@ -4,14 +4,21 @@
 //! reasons, sums costs over stacks, finds symbol classes and sites, and fits trends. What a stack inherits from its
 //! callers is found for all stacks in one pass (`nodes.rs`), since parents come before their children.
 
+pub mod baseline;
 mod bench;
 pub mod canonical;
 pub mod classes;
 mod cost;
 mod effective;
+mod facts;
+mod leaves;
 mod nodes;
+mod noise;
 pub mod paths;
 pub mod places;
+pub mod scaling;
+mod spans;
+mod steps;
 pub mod target;
 mod trend;
 mod waits;
@@ -55,8 +62,14 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
         (event.n_eff, event.design_effect) = (n_eff, design_effect);
     }
     classes::find(tables, &classes, &marks, &nodes);
+    facts::find(tables, &nodes);
     drop(nodes);
+    leaves::find(tables);
     trend::fit(tables);
     bench::summarize(tables);
+    scaling::fit(tables);
+    spans::sum(tables)?;
+    baseline::fill(tables);
+    steps::fill(tables);
     Ok(Derived { target, classes, marks })
 }

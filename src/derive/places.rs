@@ -28,7 +28,7 @@ pub const USER_CLASSES: &[&str] =
     &["WRITE_PATH", "READ_PATH", "FSYNC_WAIT", "SLEEP_WAIT", "ALLOC", "FORMAT", "COPY", "SYNC", "LOCK_WAIT", "LOADER", "UNWIND"];
 
 /// Of those, wrappers of system calls.
-const WRAPPERS: &[&str] = &["WRITE_PATH", "READ_PATH", "FSYNC_WAIT", "SLEEP_WAIT"];
+pub const WRAPPERS: &[&str] = &["WRITE_PATH", "READ_PATH", "FSYNC_WAIT", "SLEEP_WAIT"];
 
 /// What a place is, without its site.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

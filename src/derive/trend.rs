@@ -58,7 +58,36 @@ fn trend(points: &[MemoryPoint]) -> Option<SeriesTrend> {
         mann_kendall_p: two_sided_p(z),
         growth_bytes: growth as i64,
         max_bytes: points.iter().map(|point| point.rss_bytes).max()?,
+        min_bytes: used.iter().map(|point| point.1 as i64).min(),
+        cycles: Some(cycles(&used)),
     })
+}
+
+/// How often a series falls by half of its range and rises again by as much: the teeth of a saw.
+fn cycles(points: &[(f64, f64)]) -> i64 {
+    let values = || points.iter().map(|point| point.1);
+    let (Some(least), Some(most)) = (values().min_by(f64::total_cmp), values().max_by(f64::total_cmp)) else { return 0 };
+    let half = (most - least) / 2.0;
+    if half <= 0.0 {
+        return 0;
+    }
+    let (mut cycles, mut has_fallen) = (0, false);
+    // The last turning point that counts: the top while it rises, the bottom while it falls.
+    let mut turn = values().next().unwrap_or(0.0);
+    for value in values() {
+        if has_fallen {
+            turn = turn.min(value);
+            if value - turn >= half {
+                (cycles, has_fallen, turn) = (cycles + 1, false, value);
+            }
+        } else {
+            turn = turn.max(value);
+            if turn - value >= half {
+                (has_fallen, turn) = (true, value);
+            }
+        }
+    }
+    cycles
 }
 
 /// Variance of Kendall's S with the correction for ties (Kendall 1975).
@@ -110,6 +139,16 @@ mod tests {
         assert_eq!((row.slope_lo, row.slope_hi), (100.0, 100.0));
         assert!(row.mann_kendall_p < 1e-6);
         assert_eq!(row.growth_bytes, 1_900);
+    }
+
+    /// Counted by hand: teeth of five points (0, 1, 2, 3, 4, 0, ...) from point 10 to point 30 fall at 15, 20, 25 and 30;
+    /// the last one does not rise again.
+    #[test]
+    fn the_teeth_of_a_saw_are_counted() {
+        let row = trend(&series(|i| 1000 + 100 * (i % 5))).unwrap();
+        assert_eq!((row.min_bytes, row.max_bytes, row.cycles), (Some(1000), 1400, Some(3)));
+        assert_eq!(trend(&series(|i| 100 * i)).unwrap().cycles, Some(0));
+        assert_eq!(trend(&series(|_| 7)).unwrap().cycles, Some(0));
     }
 
     #[test]

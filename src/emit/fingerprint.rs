@@ -1,5 +1,5 @@
-//! fingerprint.json: what was analysed, by which version. Two runs with equal `run_id` read the same bytes under the
-//! same names.
+//! fingerprint.json: what was analysed, by which version, and the words that ask for it again. Two runs with equal
+//! `run_id` read the same bytes under the same names.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -30,7 +30,7 @@ pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
     let artifacts: Vec<Value> = tables.artifacts.iter().map(artifact).collect();
     let root = json!({
         "tool": "tripod", "version": env!("CARGO_PKG_VERSION"), "schema": SCHEMA_VERSION, "run_id": run_id(tables),
-        "host": host, "executions": executions, "artifacts": artifacts,
+        "arguments": view.run.arguments.iter().map(|word| text(word)).collect::<Vec<String>>(), "host": host, "executions": executions, "artifacts": artifacts,
     });
     Ok(vec![("fingerprint.json".to_owned(), pretty(&root)?)])
 }

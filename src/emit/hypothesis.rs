@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::view::{Entry, Metric, NOT_MEASURED, Slot};
-use super::{EmitOptions, OutputFile, View, anchor, escape, number};
+use super::{EmitOptions, OutputFile, View, anchor, escape, number, stated};
 use crate::error::Result;
 use crate::tables::Threshold;
 
@@ -23,6 +23,7 @@ pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
     for entry in view.ledger() {
         entry_section(&mut out, view, &entry);
     }
+    out.push_str(&stated::section(view));
     Ok(vec![("hypothesis.md".to_owned(), out.into_bytes())])
 }
 
@@ -146,9 +147,20 @@ pub fn metric_text(metric: &Metric<'_>, escape: &dyn Fn(&str) -> String) -> Stri
 pub fn threshold_text(row: &Threshold) -> String {
     let shown = |value: f64| number::value(value, &row.unit);
     let (from, to) = if row.support >= row.reject { ("at or above", "at or below") } else { ("at or below", "at or above") };
-    let kind = if &*row.source_kind == "house" { "house threshold".to_owned() } else { format!("source: {}", row.source_kind) };
+    let kind = match &*row.source_kind {
+        "house" => "house threshold".to_owned(),
+        "user" => "threshold of the user".to_owned(),
+        other => format!("source: {other}"),
+    };
+    let cost = match (&row.cost, row.cost_ns, row.cost_source.as_deref()) {
+        // The default is what the published number was stated for.
+        (Some(name), Some(ns), Some(source)) if source != "default" => {
+            format!("; for a {} of {} ({source})", name.replace('_', " "), number::duration(ns.round() as i64))
+        }
+        _ => String::new(),
+    };
     format!(
-        "supports {from} {}, rejects {to} {}, full score at {} ({}, {} interval, at least {} observations; {kind}: {})",
+        "supports {from} {}, rejects {to} {}, full score at {} ({}, {} interval, at least {} observations; {kind}: {}{cost})",
         shown(row.support),
         shown(row.reject),
         shown(row.saturate),

@@ -7,6 +7,8 @@
 //! name through [`escape`], which has one function per output language.
 
 pub mod anchor;
+mod baseline;
+pub mod biases;
 pub mod escape;
 mod fingerprint;
 mod flame;
@@ -17,9 +19,13 @@ pub mod number;
 #[cfg(feature = "engine")]
 mod parquet;
 mod quality;
+mod quality_status;
+pub mod recipe;
 mod run;
 #[cfg(test)]
 mod sample_run;
+mod scaling_law;
+mod stated;
 mod summary;
 pub mod terminal;
 #[cfg(test)]
@@ -27,6 +33,7 @@ mod tests;
 mod unresolved;
 pub mod view;
 pub mod wall;
+pub mod words;
 mod write;
 
 pub use hypothesis::{cost as cost_text, threshold_text};
@@ -63,6 +70,8 @@ pub struct Emitter {
 pub static EMITTERS: &[Emitter] = &[
     Emitter { name: "hotspot_table.md", doc: "Where the wall time went, then the ranked hotspots", emit: hotspot_table::emit },
     Emitter { name: "hypothesis.md", doc: "The ledger: every hypothesis, its three angles and its label", emit: hypothesis::emit },
+    Emitter { name: "BASELINE.md", doc: "Order statistics of benchmarks and spans, where there are any", emit: baseline::emit },
+    Emitter { name: "scaling_law.md", doc: "How the time grows with the size, where there is a series", emit: scaling_law::emit },
     Emitter { name: "quality.md", doc: "Checks of the recordings, losses, and what was read", emit: quality::emit },
     Emitter { name: "fingerprint.json", doc: "Host, executions and artifacts with their hashes", emit: fingerprint::emit },
     Emitter { name: "flames/*.svg", doc: "Flame graphs: cpu, off-cpu, alloc", emit: flame::emit },

@@ -2,31 +2,43 @@
 
 use std::fmt::Write;
 
-use super::{EmitOptions, OutputFile, View, escape, number, unresolved};
+use super::{EmitOptions, OutputFile, View, escape, number, quality_status, unresolved};
 use crate::error::Result;
-use crate::tables::Quality;
+use crate::tables::{Quality, Reading};
 
 pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
     let mut out = String::from("# Quality of the recordings\n\n");
-    let _ = writeln!(out, "{}\n", escape::markdown(&sentence(&view.run.tables.quality)));
-    out.push_str("| Check | Name | File | Status | Effect | Found | What to do |\n|---|---|---|---|---|---|---|\n");
-    for row in &view.run.tables.quality {
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | {} | {} | {} |",
-            escape::markdown(&row.check),
-            escape::markdown(&row.name),
-            escape::markdown_code(view.path(row.artifact_id)),
-            escape::markdown(&row.status),
-            escape::markdown(&row.effect),
-            escape::markdown(&row.message),
-            escape::markdown(&row.advice)
-        );
-    }
+    let tables = &view.run.tables;
+    let _ = writeln!(out, "{}\n", escape::markdown(&sentence(&tables.quality, &tables.readings)));
+    checks(&mut out, view);
     names(&mut out, view);
     diagnostics(&mut out, view);
     artifacts(&mut out, view);
     Ok(vec![("quality.md".to_owned(), out.into_bytes())])
+}
+
+/// Every check and measure on every file, with the number that decided and where its limits come from.
+fn checks(out: &mut String, view: &View<'_>) {
+    out.push_str("Checks run before the hypotheses. `--allow ID` silences one: it is listed, and takes nothing from any angle.\n\n");
+    out.push_str("| Check | Name | File | Status | Effect | Found | Limits | Where they come from | What to do |\n");
+    out.push_str("|---|---|---|---|---|---|---|---|---|\n");
+    for row in &view.run.tables.quality {
+        let name = match &row.measure {
+            None => row.name.to_string(),
+            Some(measure) => format!("{}: {measure}", row.name),
+        };
+        let cells = [&*row.check, &name].map(escape::markdown);
+        let file = escape::markdown_code(row.artifact_id.map_or("", |id| view.path(Some(id))));
+        let rest = [
+            &*row.status,
+            &*row.effect,
+            &*row.message,
+            row.limits.as_deref().unwrap_or(""),
+            row.source.as_deref().unwrap_or(""),
+            &*row.advice,
+        ];
+        let _ = writeln!(out, "| {} | {file} | {} |", cells.join(" | "), rest.map(escape::markdown).join(" | "));
+    }
 }
 
 /// What share of the weight has no name, and what would name it.
@@ -85,26 +97,39 @@ fn artifacts(out: &mut String, view: &View<'_>) {
     }
 }
 
-/// `quality: 31 ok, 2 warn (Q05 sinks 56 %, Q29 load 13.7 on 2 CPUs), 1 demoted slot, 2 not checkable`.
-pub fn sentence(rows: &[Quality]) -> String {
-    let of = |status: &str| -> Vec<&Quality> { rows.iter().filter(|row| &*row.status == status).collect() };
-    let (warn, demote, block, unchecked) = (of("warn"), of("demote"), of("block"), of("not checkable"));
+/// `quality: 31 ok, 2 warn (Q05 sinks 56 %, Q29 load 13.7 on 2 CPUs), 1 demoted slot, 2 not checkable`: each check counts
+/// once, as what is worst about it.
+pub fn sentence(rows: &[Quality], readings: &[Reading]) -> String {
+    let checks = quality_status::worst(rows);
+    let of = |status: &str| -> Vec<&Quality> { checks.iter().copied().filter(|row| &*row.status == status).collect() };
     let mut parts = vec![format!("{} ok", of("ok").len())];
-    for (rows, word) in [(&warn, "warn"), (&demote, "demoted"), (&block, "blocked")] {
+    for status in ["warn", "demote", "block"] {
+        let rows = of(status);
         if !rows.is_empty() {
-            parts.push(format!("{} {word} ({})", rows.len(), examples(rows)));
+            parts.push(format!("{} {status} ({})", rows.len(), examples(&rows)));
         }
     }
+    let silenced = of("silenced");
+    if !silenced.is_empty() {
+        let ids: Vec<&str> = silenced.iter().map(|row| &*row.check).collect();
+        parts.push(format!("{} silenced ({})", ids.len(), ids.join(", ")));
+    }
+    let slots = quality_status::taken_slots(readings);
+    if slots > 0 {
+        parts.push(format!("{slots} demoted slot{}", if slots == 1 { "" } else { "s" }));
+    }
+    let unchecked = of("not checkable");
     if !unchecked.is_empty() {
         parts.push(format!("{} not checkable", unchecked.len()));
     }
     format!("quality: {}", parts.join(", "))
 }
 
-/// The first three with what they found, cut to a phrase.
+/// The first few with what they found, as a phrase.
 fn examples(rows: &[&Quality]) -> String {
-    let mut listed: Vec<String> = rows.iter().take(3).map(|row| format!("{} {}", row.check, escape::shorten(&row.message, 60))).collect();
-    if rows.len() > 3 {
+    let found = |row: &&Quality| escape::shorten(row.short.as_deref().unwrap_or(&row.message), 60).into_owned();
+    let mut listed: Vec<String> = rows.iter().take(4).map(|row| format!("{} {}", row.check, found(row))).collect();
+    if rows.len() > 4 {
         listed.push("...".to_owned());
     }
     listed.join(", ")

@@ -14,6 +14,8 @@ pub struct Run {
     pub missing: Vec<Missing>,
     /// The queries as they ran: path below `queries/` and text.
     pub queries: Vec<(String, String)>,
+    /// The words that ask for this analysis again (fingerprint.json, `tripod verify`).
+    pub arguments: Vec<String>,
     /// What each stage cost; printed with `--timings` only, since it differs from run to run.
     pub timings: Vec<Stage>,
     /// The hypotheses as they describe themselves, in the order of their ids.
@@ -86,6 +88,8 @@ pub struct HypothesisDoc {
     pub category: String,
     pub advice: String,
     pub false_positives: String,
+    /// stable or preview.
+    pub status: String,
     /// 1 (a flag) to 5 (the architecture).
     pub effort: i32,
     pub slots: Vec<SlotDoc>,

@@ -59,6 +59,7 @@ pub fn hypothesis(id: &str, label: &str, counts: [i32; 3]) -> Hypothesis {
         opportunity: None,
         handed_off: false,
         note: None,
+        status: None,
     }
 }
 
@@ -105,6 +106,9 @@ pub fn threshold(id: &str, slot: &str) -> Threshold {
         min_n: 100,
         source_kind: "house".into(),
         source: "measured on S1".into(),
+        cost: None,
+        cost_ns: None,
+        cost_source: None,
     }
 }
 
@@ -197,6 +201,7 @@ fn cpu_clock() -> Event {
         n_eff: None,
         design_effect: None,
         lost: None,
+        excludes: None,
     }
 }
 
@@ -254,6 +259,14 @@ fn results(tables: &mut Tables) {
             value: None,
             message: EVIL.into(),
             advice: EVIL.into(),
+            measure: Some(EVIL.into()),
+            part: None,
+            whole: None,
+            limits: Some(EVIL.into()),
+            source: Some(EVIL.into()),
+            short: Some(EVIL.into()),
+            subject: Some(EVIL.into()),
+            other_artifact_id: None,
         });
     }
     tables.diagnostics.push(Diagnostic {
@@ -264,6 +277,63 @@ fn results(tables: &mut Tables) {
         message: EVIL.into(),
         advice: EVIL.into(),
         places: "record=3".into(),
+    });
+}
+
+/// A stated verdict, and one value each for BASELINE.md and scaling_law.md.
+fn stated(tables: &mut Tables) {
+    tables.stated_verdicts.push(StatedVerdict {
+        artifact_id: 1,
+        line_no: 9,
+        hypothesis: EVIL.into(),
+        verdict: EVIL.into(),
+        evidence: Some(EVIL.into()),
+    });
+    for source in ["benchmark", "span"] {
+        tables.baselines.push(Baseline {
+            artifact_id: 1,
+            source: source.into(),
+            name: EVIL.into(),
+            variant: Some(EVIL.into()),
+            threads: Some(2),
+            work: Some(3),
+            function: Some(EVIL.into()),
+            statistic: "p999".into(),
+            value_ns: 5_000_000,
+            n: Some(12),
+            rank: Some(12),
+            lo_ns: None,
+            hi_ns: None,
+            is_conservative: true,
+            anchor: "a#L=9".into(),
+        });
+    }
+    let (series, metric): (Text, Text) = (EVIL.into(), EVIL.into());
+    tables.scaling_steps.push(ScalingStep {
+        artifact_id: 1,
+        series_id: None,
+        line_no: Some(9),
+        series: series.clone(),
+        metric: metric.clone(),
+        size: 8,
+        n: None,
+        value_ns: 5,
+        ratio: None,
+        size_ratio: None,
+        exponent: None,
+        anchor: "a#L=9".into(),
+    });
+    tables.stated_scaling.push(StatedScaling {
+        artifact_id: 1,
+        line_no: 9,
+        series,
+        metric,
+        sizes: 1,
+        start_ns: 0,
+        exponent: 1.0,
+        lo: None,
+        hi: None,
+        shape: Some(EVIL.into()),
     });
 }
 
@@ -289,6 +359,7 @@ pub fn hostile() -> Run {
     });
     stacks(&mut tables);
     results(&mut tables);
+    stated(&mut tables);
     let part = |name: &str, ns| WallPart { name: name.to_owned(), ns, source: "bare.txt#L=5".to_owned() };
     Run {
         tables,
@@ -306,6 +377,7 @@ pub fn hostile() -> Run {
             reason: "absent".to_owned(),
         }],
         queries: vec![("hypotheses/R25.sql".to_owned(), "SELECT 1".to_owned()), ("../../escape.sql".to_owned(), "SELECT 2".to_owned())],
+        arguments: vec![format!("--comm={EVIL}"), "--".to_owned(), "recordings".to_owned()],
         timings: vec![Stage { name: "ingest".to_owned(), wall_ms: 12, cpu_ms: 20, peak_bytes: 1 << 20 }],
         catalogue: vec![HypothesisDoc {
             id: "R25".to_owned(),
@@ -314,6 +386,7 @@ pub fn hostile() -> Run {
             category: "I/O".to_owned(),
             advice: "Buffer the writes.".to_owned(),
             false_positives: "Logs that must be durable.".to_owned(),
+            status: "stable".to_owned(),
             effort: 2,
             slots: vec![SlotDoc {
                 slot: "A".to_owned(),

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::view::{Entry, Slot};
-use super::{EmitOptions, OutputFile, View, escape, quality, run::WallLine, unresolved, wall};
+use super::{EmitOptions, OutputFile, View, escape, quality, quality_status, run::WallLine, stated, unresolved, wall};
 use crate::error::{Error, Result};
 use crate::tables::SCHEMA_VERSION;
 
@@ -30,6 +30,7 @@ pub fn emit(view: &View<'_>, options: EmitOptions) -> Result<Vec<OutputFile>> {
     let hypotheses: Vec<Value> = ledger.iter().take(HYPOTHESES_MAX).map(|entry| hypothesis(view, entry)).collect();
     root.insert("hypotheses".to_owned(), Value::Array(hypotheses));
     root.insert("hypotheses_left_out".to_owned(), json!(ledger.len().saturating_sub(HYPOTHESES_MAX)));
+    root.insert("stated_verdicts".to_owned(), stated::json(view, LIST_MAX, text));
     root.insert("record_next".to_owned(), record_next(view));
     root.insert("quality".to_owned(), quality_json(view));
     root.insert("unresolved".to_owned(), unresolved::json(view, text));
@@ -92,6 +93,7 @@ fn hypothesis(view: &View<'_>, entry: &Entry<'_>) -> Value {
         "resource": maybe(row.resource.as_deref()), "cost_share": row.cost_share, "charged_share": row.charged_share,
         "wall_share": row.wall_share, "impact": row.impact, "confidence": row.confidence, "effort": row.effort,
         "opportunity": row.opportunity, "handed_off": row.handed_off, "note": maybe(row.note.as_deref()),
+        "status": maybe(row.status.as_deref()),
         "advice": doc(|doc| &doc.advice), "false_positives": doc(|doc| &doc.false_positives),
     })
 }
@@ -141,15 +143,22 @@ fn record_next(view: &View<'_>) -> Value {
 
 fn quality_json(view: &View<'_>) -> Value {
     let rows = &view.run.tables.quality;
-    let notable: Vec<_> = rows.iter().filter(|row| &*row.status != "ok" && &*row.status != "not checkable").collect();
+    let mut notable: Vec<_> = rows.iter().filter(|row| &*row.status != "ok" && &*row.status != "not checkable").collect();
+    // The list is bounded: what took something comes first.
+    notable.sort_by_key(|row| ["block", "demote", "silenced", "warn"].iter().position(|own| *own == &*row.status));
     let row = |row: &&crate::tables::Quality| {
         json!({
             "check": &*row.check, "name": text(&row.name), "artifact": maybe(row.artifact_id.map(|id| view.path(Some(id)))),
-            "status": &*row.status, "effect": text(&row.effect), "value": row.value, "found": text(&row.message), "advice": text(&row.advice),
+            "measure": maybe(row.measure.as_deref()), "status": &*row.status, "effect": text(&row.effect), "value": row.value,
+            "found": text(&row.message), "limits": maybe(row.limits.as_deref()), "source": maybe(row.source.as_deref()),
+            "advice": text(&row.advice),
         })
     };
+    let all: serde_json::Map<String, Value> =
+        quality_status::worst(rows).into_iter().map(|row| (text(&row.check), json!(&*row.status))).collect();
     let listed: Vec<Value> = notable.iter().take(LIST_MAX).map(row).collect();
-    json!({"sentence": text(&quality::sentence(rows)), "checks": listed, "left_out": notable.len().saturating_sub(LIST_MAX)})
+    let sentence = quality::sentence(rows, &view.run.tables.readings);
+    json!({"sentence": text(&sentence), "status": all, "checks": listed, "left_out": notable.len().saturating_sub(LIST_MAX)})
 }
 
 fn diagnostics(view: &View<'_>) -> Value {

@@ -82,7 +82,7 @@ pub fn render(view: &View<'_>, style: Style, dir: Option<&Path>, timings: bool) 
     hotspots(&mut out, view, style);
     threads(&mut out, view, style);
     ledger(&mut out, view, style);
-    let _ = writeln!(out, "\n{}", escape::plain(&quality::sentence(&run.tables.quality)));
+    let _ = writeln!(out, "\n{}", escape::plain(&quality::sentence(&run.tables.quality, &run.tables.readings)));
     nameless(&mut out, view, style);
     losses(&mut out, view);
     record_next(&mut out, view);

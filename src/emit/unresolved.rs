@@ -224,7 +224,7 @@ mod tests {
             path: path.into(),
             build_id: Some("ab12".into()),
             kind: kind.into(),
-            symbol_source: None,
+            ..Dso::default()
         };
         tables.dsos = vec![dso(0, "/bin/a", "user"), dso(1, "/tmp/perf-7.map", "jit")];
         tables.events = vec![Event { event_id: 0, total_weight: 100, ..event }];

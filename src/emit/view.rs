@@ -110,17 +110,19 @@ impl<'a> View<'a> {
             let opportunity = |row: &Hypothesis| row.opportunity.filter(|value| value.is_finite()).unwrap_or(-1.0);
             rank(&a.label)
                 .cmp(&rank(&b.label))
+                .then_with(|| is_preview(a).cmp(&is_preview(b)))
                 .then_with(|| opportunity(b).total_cmp(&opportunity(a)))
                 .then_with(|| a.hypothesis.cmp(&b.hypothesis))
         });
         rows.into_iter().map(|row| self.entry(row)).collect()
     }
 
-    /// What to record for the hypotheses that are neither settled nor lost: DISPUTED, open, not evaluated. Each command
+    /// What to record for the hypotheses that are neither settled nor lost (nor a preview): DISPUTED, open, not evaluated. Each command
     /// once; those for the best label first, then those that settle the most slots.
     pub fn record_next(&self) -> Vec<Recording<'a>> {
         let mut found: Vec<(usize, Recording<'a>)> = Vec::new();
-        for entry in self.ledger().into_iter().filter(|entry| entry.row.supports < 3 && is_undecided(&entry.row.label)) {
+        let is_open = |row: &Hypothesis| row.supports < 3 && is_undecided(&row.label) && !is_preview(row);
+        for entry in self.ledger().into_iter().filter(|entry| is_open(entry.row)) {
             for missing in entry.missing {
                 match found.iter_mut().find(|(_, recording)| recording.command == missing.command) {
                     Some((_, recording)) => recording.slots.push(missing),
@@ -180,9 +182,10 @@ impl<'a> View<'a> {
 }
 
 impl Entry<'_> {
-    /// `3/3 -> KERNEL`.
+    /// `3/3 -> KERNEL`, or `2/3 -> DISPUTED (preview)`.
     pub fn result(&self) -> String {
-        format!("{}/3 -> {}", self.row.supports, self.row.label)
+        let preview = if is_preview(self.row) { " (preview)" } else { "" };
+        format!("{}/3 -> {}{preview}", self.row.supports, self.row.label)
     }
 
     /// The place with how sure it is: agreed on by two angles, or suspected by one.
@@ -228,6 +231,11 @@ fn word(verdict: &str) -> &'static str {
         SUPPORTS => SUPPORTS,
         _ => NOT_MEASURED,
     }
+}
+
+/// Shown, never handed off.
+pub fn is_preview(row: &Hypothesis) -> bool {
+    row.status.as_deref() == Some("preview")
 }
 
 fn is_undecided(label: &str) -> bool {

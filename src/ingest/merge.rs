@@ -67,6 +67,13 @@ fn kernel_texts(out: &mut Tables, artifact: i32, histograms: Vec<HistogramBucket
     append(&mut out.accounting, accounting, |r| r.artifact_id = artifact);
 }
 
+/// What a program says of itself.
+fn program_log(out: &mut Tables, artifact: i32, spans: Vec<Span>, verdicts: Vec<StatedVerdict>, points: Vec<ScalingPoint>) {
+    append(&mut out.spans, spans, |r| r.artifact_id = artifact);
+    append(&mut out.stated_verdicts, verdicts, |r| r.artifact_id = artifact);
+    append(&mut out.scaling_points, points, |r| r.artifact_id = artifact);
+}
+
 /// Rows about the run and its machine.
 fn surroundings(
     out: &mut Tables,
@@ -101,6 +108,7 @@ impl Merger {
         row.execution_id = executions.map(row.execution_id);
         out.artifacts.push(row);
         surroundings(out, artifact, local.executions, &executions, local.host, local.environment);
+        append(&mut out.recording_facts, local.recording_facts, |r| r.artifact_id = artifact);
         append(&mut out.diagnostics, local.diagnostics, |r| r.artifact_id = r.artifact_id.map(|_| artifact));
         append(&mut out.events, local.events, |r| {
             r.artifact_id = artifact;
@@ -164,6 +172,7 @@ impl Merger {
         });
         append(&mut out.heap_timeline, local.heap_timeline, |r| r.artifact_id = artifact);
         kernel_texts(out, artifact, local.histograms, local.locks, local.accounting);
+        program_log(out, artifact, local.spans, local.stated_verdicts, local.scaling_points);
         whole_run(out, artifact, local.memory, local.counters, local.benchmarks);
     }
 

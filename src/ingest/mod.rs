@@ -19,6 +19,7 @@ mod merge;
 mod offcpu_stacks;
 pub mod perf_data;
 mod perf_stat;
+mod profile_log;
 mod recorder;
 mod stdin;
 mod strace_log;
@@ -40,6 +41,11 @@ pub use manifest::{Manifest, Placed, apply as apply_manifests, manifests};
 pub use merge::merge;
 pub use recorder::{FrameAt, NewEvent, Recorder, Severity};
 pub use stdin::{STDIN, STDIN_NAME};
+
+/// The words of a command line as a shell would split it; nothing is expanded. Of several commands the first.
+pub fn command_words(line: &str) -> Vec<String> {
+    command::simple_commands(line).into_iter().next().unwrap_or_default()
+}
 
 /// One input file, decompressed.
 pub struct Input<'a> {
@@ -84,6 +90,8 @@ pub struct Format {
 pub static FORMATS: &[Format] = &[
     perf_data::FORMAT,
     heaptrack::FORMAT,
+    // each line names its event; a run_start may have the keys of a manifest
+    profile_log::FORMAT,
     hyperfine::FORMAT,
     manifest::FORMAT,
     // JSON lines, so after the formats that are one object

@@ -126,7 +126,7 @@ impl Recorder {
             path: key.0.clone(),
             build_id: key.1.clone(),
             kind: self.text(kind),
-            symbol_source: None,
+            ..Dso::default()
         };
         self.tables.dsos.push(row);
         self.dsos.insert(key, id);
@@ -245,6 +245,15 @@ impl Recorder {
         id
     }
 
+    /// A number for the quality checks; nothing where it has no denominator.
+    pub fn note_fact(&mut self, fact: &str, part: i64, whole: i64) {
+        if whole > 0 {
+            let fact = self.text(fact);
+            let row = RecordingFact { artifact_id: 0, fact, part, whole, subject: None, other_artifact_id: None };
+            self.tables.recording_facts.push(row);
+        }
+    }
+
     pub fn push_event(&mut self, event: &NewEvent) -> i32 {
         let id = self.tables.events.len() as i32;
         let row = Event {
@@ -265,6 +274,7 @@ impl Recorder {
             n_eff: None,
             design_effect: None,
             lost: None,
+            excludes: None,
         };
         self.tables.events.push(row);
         id

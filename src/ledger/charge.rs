@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Count, Label};
-use crate::rules::file::Overlap;
+use crate::rules::file::{Overlap, Status};
 use crate::rules::score::Word;
 use crate::rules::{Facts, Judged, Site};
 use crate::tables::Tables;
@@ -22,11 +22,24 @@ pub struct Charge {
     pub charged_share: Option<f64>,
     pub wall_share: Option<f64>,
     pub explained_by: Option<String>,
+    /// What explains it does so by a veto: it takes no cost, it makes the finding not worth acting on.
+    pub is_vetoed: bool,
+    /// What special explanations took from it.
+    pub taken: Vec<Taken>,
+}
+
+/// One amount, by whom, and why so much.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Taken {
+    pub special: String,
+    pub how: String,
+    pub share: Option<f64>,
 }
 
 /// One charge per hypothesis, in the same order.
 pub fn charge(tables: &Tables, judged: &[Judged], facts: &Facts) -> Vec<Charge> {
-    let mut ledger = Ledger { tables, judged, own: BTreeMap::new(), explained: BTreeMap::new() };
+    let mut ledger =
+        Ledger { tables, judged, own: BTreeMap::new(), explained: BTreeMap::new(), vetoed: BTreeSet::new(), taken: BTreeMap::new() };
     let ids: Vec<usize> = (0..judged.len()).collect();
     for at in &ids {
         ledger.settle(*at, &mut BTreeSet::new());
@@ -57,7 +70,8 @@ pub fn charge(tables: &Tables, judged: &[Judged], facts: &Facts) -> Vec<Charge> 
             None if inherited > 0.0 => of_wall(inherited, "cpu"),
             None => None,
         };
-        out.push(Charge { cost_share, charged_share, wall_share, explained_by });
+        let taken = ledger.taken.remove(&at).unwrap_or_default();
+        out.push(Charge { cost_share, charged_share, wall_share, explained_by, is_vetoed: ledger.vetoed.contains(&at), taken });
     }
     out
 }
@@ -81,6 +95,8 @@ struct Ledger<'a> {
     /// What is left of a hypothesis' cost once its special explanations took theirs.
     own: BTreeMap<usize, f64>,
     explained: BTreeMap<usize, usize>,
+    vetoed: BTreeSet<usize>,
+    taken: BTreeMap<usize, Vec<Taken>>,
 }
 
 impl Ledger<'_> {
@@ -92,8 +108,21 @@ impl Ledger<'_> {
         self.judged.get(at).map_or(Label::NotEvaluated, |judged| Count::of(judged).label(judged))
     }
 
+    /// KERNEL, and known to work: a preview takes cost from nobody.
     fn is_kernel(&self, at: usize) -> bool {
-        self.label(at) == Label::Kernel
+        let is_stable = self.judged.get(at).is_some_and(|judged| judged.hypothesis.status == Status::Stable);
+        self.label(at) == Label::Kernel && is_stable
+    }
+
+    /// The KERNEL hypothesis that makes this one not worth acting on.
+    fn veto(&self, at: usize) -> Option<usize> {
+        let id = self.id(at);
+        let vetoes = |judged: &Judged| judged.hypothesis.vetoes.iter().any(|own| own == id);
+        self.judged
+            .iter()
+            .enumerate()
+            .find(|(other, judged)| *other != at && vetoes(judged) && self.is_kernel(*other))
+            .map(|(other, _)| other)
     }
 
     /// KERNEL hypotheses with an edge to this one, and how.
@@ -129,9 +158,13 @@ impl Ledger<'_> {
         }
         let sum: f64 = taken.iter().map(|(_, share)| share).sum();
         let own = (cost - sum).max(0.0);
+        self.note(at, &children, &taken);
         let threshold = judged.hypothesis.cost.first().and_then(|cost| judged.hypothesis.cost_threshold(cost)).unwrap_or(0.0);
         let counts = matches!(self.label(at), Label::Kernel | Label::Disputed | Label::Open);
-        if let Some((child, _)) = children.iter().find(|(_, how)| *how == Overlap::All).filter(|_| counts) {
+        if let Some(by) = self.veto(at).filter(|_| counts) {
+            self.explained.insert(at, by);
+            self.vetoed.insert(at);
+        } else if let Some((child, _)) = children.iter().find(|(_, how)| *how == Overlap::All).filter(|_| counts) {
             self.explained.insert(at, *child);
         } else if counts
             && sum > 0.0
@@ -141,6 +174,23 @@ impl Ledger<'_> {
             self.explained.insert(at, *child);
         }
         self.own.insert(at, own);
+    }
+
+    /// Keeps who took what, for the reader.
+    fn note(&mut self, at: usize, children: &[(usize, Overlap)], taken: &[(usize, f64)]) {
+        let mut rows = Vec::new();
+        for (child, share) in taken.iter().filter(|(_, share)| *share > 0.0) {
+            let edge = children.iter().find(|(own, how)| own == child && *how != Overlap::All);
+            let how = match edge {
+                Some((_, Overlap::Class(class))) => format!("class {class}"),
+                _ => "share".to_owned(),
+            };
+            rows.push(Taken { special: self.id(*child).to_owned(), how, share: Some(*share) });
+        }
+        for (child, _) in children.iter().filter(|(_, how)| *how == Overlap::All) {
+            rows.push(Taken { special: self.id(*child).to_owned(), how: "all".to_owned(), share: None });
+        }
+        self.taken.insert(at, rows);
     }
 
     /// What a child and everything below it own of this resource, each once.

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use super::charge::Charge;
+use super::charge::{Charge, Taken};
 use super::{Count, Label};
 use crate::quality::Effects;
+use crate::rules::assign::Candidate;
 use crate::rules::engine::Row;
+use crate::rules::file::Status;
 use crate::rules::score::Word;
 use crate::rules::slot::{Measured, SlotResult};
 use crate::rules::{Judged, Judgement, Missing, Statement};
-use crate::tables::{Evidence, Hypothesis, Reading, Tables, Text, Threshold};
+use crate::tables::{Charged, Evidence, Hypothesis, Reading, Tables, Text, Threshold};
 
 /// Lower bounds of the shares of the wall clock that make impact 5, 4, 3 and 2 (rules.md 2.6).
 const IMPACT: [(f64, i32); 4] = [(0.50, 5), (0.25, 4), (0.10, 3), (0.05, 2)];
@@ -31,8 +33,16 @@ pub fn hypothesis(tables: &mut Tables, own: &Judged, charge: &Charge, effects: &
     let opportunity = impact.zip(confidence).map(|(impact, confidence)| f64::from(impact * confidence) / f64::from(effort));
     let site = own.agreement.site.as_ref().filter(|_| label == Label::Kernel || label == Label::Disputed);
     let suspected = own.agreement.suspected.as_ref();
-    let mut notes: Vec<&str> = own.not_applicable.iter().map(String::as_str).collect();
-    notes.extend(own.agreement.note.as_deref());
+    let mut notes: Vec<String> = own.not_applicable.iter().cloned().collect();
+    notes.extend(own.agreement.note.clone());
+    notes.extend(shared_tools(own));
+    if let Some(by) = charge.explained_by.as_deref().filter(|_| charge.is_vetoed) {
+        notes.push(format!("vetoed by {by}: settle that first and record again"));
+    }
+    let is_preview = own.hypothesis.status == Status::Preview;
+    if is_preview {
+        notes.push("preview: no recording has shown this hypothesis at work yet, so it is never handed off".to_owned());
+    }
     tables.hypotheses.push(Hypothesis {
         hypothesis: text(&own.hypothesis.id),
         name: text(&own.hypothesis.name),
@@ -53,9 +63,28 @@ pub fn hypothesis(tables: &mut Tables, own: &Judged, charge: &Charge, effects: &
         confidence,
         effort,
         opportunity,
-        handed_off: label == Label::Kernel && charge.explained_by.is_none() && opportunity.is_some_and(|value| value >= HAND_OFF),
+        handed_off: label == Label::Kernel
+            && !is_preview
+            && charge.explained_by.is_none()
+            && opportunity.is_some_and(|value| value >= HAND_OFF),
         note: (!notes.is_empty()).then(|| text(notes.join("; "))),
+        status: Some(text(own.hypothesis.status.name())),
     });
+}
+
+/// Angles that count as two only because `--lineage probe` lets two recordings of one tool count.
+fn shared_tools(own: &Judged) -> Option<String> {
+    let filled: Vec<(char, &Candidate)> = own.slots.iter().filter_map(|slot| Some((slot.letter, slot.candidate.as_ref()?))).collect();
+    let mut pairs = Vec::new();
+    for (at, (letter, candidate)) in filled.iter().enumerate() {
+        for (other, second) in filled.iter().skip(at + 1) {
+            let shared: Vec<String> = candidate.shared_tools(second).map(|tool| tool.to_string()).collect();
+            if !shared.is_empty() {
+                pairs.push(format!("{letter} and {other} were both recorded by {}", shared.join("+")));
+            }
+        }
+    }
+    (!pairs.is_empty()).then(|| format!("{}: they count as two angles with --lineage probe only", pairs.join(", ")))
 }
 
 /// 0 where another explanation owns the cost; 1 for what costs memory only; unknown without a wall clock.
@@ -89,6 +118,16 @@ fn confidence(tables: &Tables, own: &Judged, label: Label, count: Count, effects
         row.check.as_ref() == "Q29" && row.status.as_ref() == "demote" && artifacts.iter().any(|(id, _)| row.artifact_id == Some(*id))
     });
     Some((base - i32::from(surroundings) - i32::from(own.agreement.caller_uncertain)).max(1))
+}
+
+pub fn charges(tables: &mut Tables, own: &Judged, charge: &Charge) {
+    let row = |taken: &Taken| Charged {
+        hypothesis: text(&own.hypothesis.id),
+        special: text(&taken.special),
+        how: text(&taken.how),
+        share: taken.share,
+    };
+    tables.charges.extend(charge.taken.iter().map(row));
 }
 
 pub fn readings(tables: &mut Tables, own: &Judged) {
@@ -236,6 +275,9 @@ pub fn thresholds(tables: &mut Tables, own: &Judged) {
                     min_n: metric.min_n,
                     source_kind: text(&metric.source_kind),
                     source: text(&metric.source),
+                    cost: metric.cost.as_ref().map(text),
+                    cost_ns: metric.calibrated.as_ref().map(|cost| cost.ns),
+                    cost_source: metric.calibrated.as_ref().map(|cost| text(&cost.source)),
                 });
             }
         }

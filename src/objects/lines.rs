@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use addr2line::{Context, LookupContinuation, LookupResult, SplitDwarfLoad};
-use gimli::{DwarfPackageSections, DwarfSections, RunTimeEndian};
+use gimli::{DwarfPackageSections, DwarfSections, RunTimeEndian, UnitRef};
 use object::Object as _;
 
 use super::declarations::{Declarations, Slice};
@@ -28,17 +28,35 @@ pub struct Place {
     pub line: Option<i32>,
 }
 
+/// What was found for addresses.
+#[derive(Debug, Default)]
+pub struct Lookup {
+    /// Beside the addresses; empty ones where nothing is known.
+    pub chains: Vec<Chain>,
+    /// What made the code (DW_AT_producer), and at how many of the addresses.
+    pub producers: BTreeMap<Arc<str>, i64>,
+}
+
+impl Lookup {
+    /// Nothing known of any of them.
+    pub fn nothing(addresses: usize) -> Lookup {
+        Lookup { chains: vec![Chain::default(); addresses], producers: BTreeMap::new() }
+    }
+}
+
 /// More than any compiler inlines; a deeper chain is a damaged file.
 const DEPTH_MAX: usize = 256;
+/// GCC writes its options there: a few hundred characters.
+const PRODUCER_CHARS_MAX: usize = 4096;
 
 type Sections<'a> = DwarfSections<Cow<'a, [u8]>>;
 type PackageSections<'a> = DwarfPackageSections<Cow<'a, [u8]>>;
 
 /// The chains of addresses (svma), in their order; empty ones where the file has no DWARF or knows nothing. `Err` says
 /// what is wrong with the debug information.
-pub fn chains(elf: &Elf, library: &Library, addresses: &[u64]) -> Result<Vec<Chain>, String> {
+pub fn look_up(elf: &Elf, library: &Library, addresses: &[u64]) -> Result<Lookup, String> {
     if elf.summary.quality < Quality::Dwarf {
-        return Ok(vec![Chain::default(); addresses.len()]);
+        return Ok(Lookup::nothing(addresses.len()));
     }
     let Some((sections, endian)) = load(elf, "") else { return Err(format!("{}: headers are broken", elf.label)) };
     let supplement = library.supplement(elf);
@@ -46,7 +64,7 @@ pub fn chains(elf: &Elf, library: &Library, addresses: &[u64]) -> Result<Vec<Cha
     let mut wanted = BTreeMap::new();
     let describe = |error: gimli::Error| format!("{}: DWARF cannot be read: {error}", elf.label);
     let none = Parts::default();
-    let first = Pass { endian, parts: &none, wanted: &mut wanted }.run(&sections, supplement.as_ref(), addresses).map_err(describe)?;
+    let first = Pass::new(endian, &none, &mut wanted).run(&sections, supplement.as_ref(), addresses).map_err(describe)?;
     if wanted.is_empty() {
         return Ok(first);
     }
@@ -60,7 +78,7 @@ pub fn chains(elf: &Elf, library: &Library, addresses: &[u64]) -> Result<Vec<Cha
     if parts.dwos.is_empty() && parts.packages.is_empty() {
         return Ok(first);
     }
-    Pass { endian, parts: &parts, wanted: &mut wanted }.run(&sections, supplement.as_ref(), addresses).map_err(describe)
+    Pass::new(endian, &parts, &mut wanted).run(&sections, supplement.as_ref(), addresses).map_err(describe)
 }
 
 /// What split DWARF moved out of the program.
@@ -108,27 +126,55 @@ fn load_package(elf: &Elf) -> Option<PackageSections<'_>> {
     PackageSections::load(section).ok()
 }
 
+/// What the unit says made it.
+fn producer(unit: UnitRef<'_, Slice<'_>>) -> Option<Arc<str>> {
+    let mut entries = unit.entries();
+    let entry = entries.next_dfs().ok()??;
+    let value = entry.attr_value(gimli::DW_AT_producer)?;
+    let name = unit.attr_string(value).ok()?.to_string_lossy().chars().take(PRODUCER_CHARS_MAX).collect::<String>();
+    Some(Arc::from(name))
+}
+
 /// One run over all addresses.
 struct Pass<'d, 'a> {
     endian: RunTimeEndian,
     parts: &'d Parts<'a>,
     /// Directory of the compiler and file name of the .dwo files that were missing, by id.
     wanted: &'d mut BTreeMap<u64, (String, String)>,
+    /// By where the unit lies in memory, where it stays for as long as the context lives.
+    known_producers: BTreeMap<usize, Option<Arc<str>>>,
+    producers: BTreeMap<Arc<str>, i64>,
 }
 
 impl<'d, 'a> Pass<'d, 'a> {
-    fn run(mut self, sections: &'d Sections<'a>, sup: Option<&'d Sections<'a>>, addresses: &[u64]) -> Result<Vec<Chain>, gimli::Error> {
+    fn new(endian: RunTimeEndian, parts: &'d Parts<'a>, wanted: &'d mut BTreeMap<u64, (String, String)>) -> Pass<'d, 'a> {
+        Pass { endian, parts, wanted, known_producers: BTreeMap::new(), producers: BTreeMap::new() }
+    }
+
+    fn run(mut self, sections: &'d Sections<'a>, sup: Option<&'d Sections<'a>>, addresses: &[u64]) -> Result<Lookup, gimli::Error> {
         let endian = self.endian;
         let borrow = || sections.borrow_with_sup(sup, |section| Slice::new(section, endian));
         let context = Context::from_dwarf(borrow())?;
         let mut declarations = Declarations::new(borrow());
-        Ok(addresses.iter().map(|address| self.chain(&context, &mut declarations, *address)).collect())
+        let chains = addresses.iter().map(|address| self.chain(&context, &mut declarations, *address)).collect();
+        Ok(Lookup { chains, producers: self.producers })
+    }
+
+    fn count_producer(&mut self, unit: UnitRef<'_, Slice<'d>>) {
+        let known = self.known_producers.entry(std::ptr::from_ref(unit.unit) as usize).or_insert_with(|| producer(unit));
+        if let Some(name) = known {
+            let count = self.producers.entry(name.clone()).or_insert(0);
+            *count = count.saturating_add(1);
+        }
     }
 
     /// A damaged unit leaves its own addresses without a chain, and no others.
     fn chain(&mut self, context: &Context<Slice<'d>>, declarations: &mut Declarations<'d>, address: u64) -> Chain {
         let Ok(mut frames) = self.finish(context.find_frames(address)) else { return Chain::default() };
         let unit = self.finish(context.find_dwarf_and_unit(address));
+        if let Some(unit) = unit {
+            self.count_producer(unit);
+        }
         let mut places = Vec::new();
         while let Ok(Some(frame)) = frames.next() {
             let line = frame.location.as_ref().and_then(|location| location.line);

@@ -41,7 +41,7 @@ pub use bytes::{Compression, compression, decoder};
 pub use elf::{Elf, Quality};
 pub use kallsyms::{Kallsyms, KernelId};
 pub use library::{Found, Library};
-pub use lines::{Chain, Place, chains};
+pub use lines::{Chain, Lookup, Place, look_up};
 pub use symbols::{Symbol, SymbolTable, address_of};
 
 /// Where object files may be looked for.

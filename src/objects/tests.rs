@@ -273,7 +273,7 @@ fn broken_files_name_nothing_and_break_nothing() {
         let Some(elf) = super::index::Candidate::at(&path, "x".into()).and_then(|candidate| candidate.open()) else { continue };
         let _ = SymbolTable::read(&[&elf]).lookup(0x1139);
         let addresses: Vec<u64> = (0x1000..0x1200).step_by(3).collect();
-        let _ = chains(&elf, &library, &addresses);
+        let _ = look_up(&elf, &library, &addresses);
         let found = library.find("/x", elf.summary.build_id.as_deref());
         let _ = found.unwind_table();
     }
@@ -322,7 +322,7 @@ fn common_debug_information_that_dwz_moved_is_followed() {
         let found = library.find("/bin/one", id.as_deref());
         let names = found.names.as_ref().expect("found");
         assert!(names.summary.altlink.is_some());
-        let chains = chains(names, library, &[one + 1]).unwrap();
+        let chains = look_up(names, library, &[one + 1]).unwrap().chains;
         assert_eq!(chains[0].0.last().and_then(|place| place.name.as_deref()), wanted);
     };
     // Beside the program, by build-id; in a debug root, by the link; and a file of another build there.

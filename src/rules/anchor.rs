@@ -2,11 +2,13 @@
 //!
 //! A SELECT names the place without the path: `L=8`, `ptr=/results/0/mean`, `sum=samples.weight&class=ALLOC`;
 //! `@user_ns+system_ns`: these fields of the artifact's execution, one term each;
-//! `rows=benchmarks.wall_ns&threads=4`: one term per repetition, since a median stands nowhere in a file;
+//! `rows=benchmarks.wall_ns&threads=4` (or `variant=`, `function=`, `series=` with an id of `scaling`): one term per
+//! repetition, since a median stands nowhere in a file;
 //! `rows=accounting.value&key=psi_io_some&moment=first,last`: one term per snapshot, since neither does a difference.
 
 use percent_encoding::percent_decode_str;
 
+use crate::derive::scaling;
 use crate::hotspots::encode;
 use crate::tables::{Accounting, Benchmark, Execution, Tables};
 
@@ -31,7 +33,7 @@ pub fn resolve(tables: &Tables, artifact: i32, term: &str, value: i64, spec: &st
     }
     if let Some(query) = spec.strip_prefix("rows=benchmarks.wall_ns") {
         let conditions: Vec<(&str, &str)> = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
-        let rows = tables.benchmarks.iter().filter(|row| conditions.iter().all(|(key, wanted)| fits(row, key, wanted)));
+        let rows = tables.benchmarks.iter().filter(|row| conditions.iter().all(|(key, wanted)| fits(tables, row, key, wanted)));
         return rows
             .enumerate()
             .map(|(at, row)| {
@@ -75,11 +77,12 @@ fn told<'a>(tables: &'a Tables, artifact: i32, fields: &str, value: i64) -> Opti
     own().find(|row| sum(row) == Some(value)).or_else(|| own().next())
 }
 
-fn fits(row: &Benchmark, key: &str, wanted: &str) -> bool {
+fn fits(tables: &Tables, row: &Benchmark, key: &str, wanted: &str) -> bool {
     let wanted = percent_decode_str(wanted).decode_utf8_lossy();
     match key {
         "variant" => row.variant.as_deref().unwrap_or("none") == wanted,
         "function" => row.function.as_deref() == Some(&*wanted),
+        "series" => tables.scaling.iter().any(|series| series.series_id.to_string() == wanted && scaling::is_of(series, row)),
         "threads" => row.threads.is_some_and(|threads| threads.to_string() == wanted),
         _ => false,
     }

@@ -49,6 +49,11 @@ impl Candidate {
         self.lineage.probes.iter().map(String::as_str).collect::<Vec<_>>().join("+")
     }
 
+    /// Tools that recorded both.
+    pub fn shared_tools<'a>(&'a self, other: &'a Candidate) -> impl Iterator<Item = &'a Text> {
+        self.lineage.tools.intersection(&other.lineage.tools)
+    }
+
     /// The tools behind it, joined.
     pub fn tool(&self) -> String {
         self.lineage.tools.iter().map(Text::as_ref).collect::<Vec<_>>().join("+")
@@ -120,7 +125,7 @@ impl<'a> Assigner<'a> {
             options.seen |= !artifacts.is_empty();
             artifacts.retain(|id| self.comparability.standing_of(*id).admitted(alternate.admits));
             options.refused |= options.seen && artifacts.is_empty();
-            artifacts.retain(|id| match self.effects.block(*id, &alternate.mechanism) {
+            artifacts.retain(|id| match self.effects.block(*id, alternate) {
                 None => true,
                 Some(reason) => {
                     options.blocked.get_or_insert(reason);
@@ -188,9 +193,17 @@ impl<'a> Assigner<'a> {
 
     fn candidate(&self, index: usize, alternate: &Alternate, artifact: i32, with: Vec<i32>) -> Candidate {
         let mut lineage = Lineage { mechanism: alternate.mechanism.clone(), ..Lineage::default() };
+        if alternate.is_of_compiler {
+            lineage.roots.insert("compiler".into());
+            lineage.tools.insert("compiler".into());
+            lineage.probes.insert(alternate.probe.clone());
+            return Candidate { alternate: index, artifact, with, lineage };
+        }
         for id in std::iter::once(artifact).chain(with.iter().copied()) {
             let Some(row) = self.artifact(id) else { continue };
             lineage.roots.insert(row.root.clone());
+            let copies = self.effects.same_recording(id).filter_map(|other| self.artifact(other));
+            lineage.roots.extend(copies.map(|other| other.root.clone()));
             lineage.tools.insert(row.tool.clone());
             if alternate.probe == "event" {
                 let events =

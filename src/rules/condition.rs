@@ -41,6 +41,11 @@ impl Condition {
         Ok(Condition { text: text.to_owned(), comparisons })
     }
 
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Why it does not hold, with the number; `None` where it holds or a fact is unknown.
     pub fn fails(&self, facts: &Facts) -> Option<String> {
         self.comparisons.iter().find_map(|comparison| {

@@ -99,16 +99,18 @@ fn reference(comparability: &Comparability) -> polars::prelude::PolarsResult<Dat
     DataFrame::new(1, columns)
 }
 
-/// `admitted`: artifact_id, standing, and by what counts of it are multiplied and divided so that they are counts of the
+/// `admitted`: artifact_id, standing, what sets a refused one apart (difference), and by what counts of it are multiplied and divided so that they are counts of the
 /// bare run's work (1 and 1 where either declares none).
 fn admitted(tables: &Tables, comparability: &Comparability) -> polars::prelude::PolarsResult<DataFrame> {
     let mut ids = Vec::new();
     let mut standings = Vec::new();
     let mut up: Vec<i64> = Vec::new();
     let mut down: Vec<i64> = Vec::new();
+    let mut differences: Vec<Option<&str>> = Vec::new();
     for artifact in &tables.artifacts {
         ids.push(artifact.artifact_id);
         standings.push(comparability.standing_of(artifact.artifact_id).name());
+        differences.push(comparability.differences.get(&artifact.artifact_id).map(String::as_str));
         let own = execution_of(tables, artifact).and_then(|row| row.work).filter(|work| *work > 0);
         let (numerator, denominator) = match (comparability.work.filter(|work| *work > 0), own) {
             (Some(bare), Some(own)) if bare != own => (bare, own),
@@ -120,6 +122,7 @@ fn admitted(tables: &Tables, comparability: &Comparability) -> polars::prelude::
     let columns = vec![
         Series::new("artifact_id".into(), ids).into(),
         Series::new("standing".into(), standings).into(),
+        Series::new("difference".into(), differences).into(),
         Series::new("work_up".into(), up).into(),
         Series::new("work_down".into(), down).into(),
     ];
@@ -146,6 +149,8 @@ pub struct Row {
     /// part is multiplied by scale_up and divided by scale_down: counts of other work.
     pub scale_up: Option<i64>,
     pub scale_down: Option<i64>,
+    /// Share of the time hardware counters ran.
+    pub running: Option<f64>,
     /// 0 where unwinding may have lost the site's true caller.
     pub certain: Option<i64>,
     /// Anchors without the path: `L=8`, `sum=samples.weight&class=ALLOC`, or `@user_ns+system_ns`: fields of the
@@ -158,7 +163,7 @@ pub struct Row {
 
 const REQUIRED: &[&str] = &["artifact_id", "site_kind", "site_id", "metric", "part", "whole", "n"];
 const OPTIONAL: &[&str] =
-    &["n_eff", "lo", "hi", "factor", "scale_up", "scale_down", "certain", "part_anchor", "whole_anchor", "whole_artifact_id"];
+    &["n_eff", "lo", "hi", "factor", "running", "scale_up", "scale_down", "certain", "part_anchor", "whole_anchor", "whole_artifact_id"];
 
 /// The rows of a SELECT, in order of artifact, metric and site. Wrong columns are an error.
 pub fn rows(frame: &DataFrame) -> Result<Vec<Row>> {
@@ -179,6 +184,7 @@ pub fn rows(frame: &DataFrame) -> Result<Vec<Row>> {
     let (artifact, site_kind, site, metric) = (whole("artifact_id")?, text("site_kind")?, whole("site_id")?, text("metric")?);
     let (part, denominator, n) = (whole("part")?, whole("whole")?, whole("n")?);
     let (n_eff, lo, hi, factor) = (real("n_eff")?, real("lo")?, real("hi")?, real("factor")?);
+    let running = real("running")?;
     let (up, down, certain) = (whole("scale_up")?, whole("scale_down")?, whole("certain")?);
     let (part_anchor, whole_anchor, whole_artifact) = (text("part_anchor")?, text("whole_anchor")?, whole("whole_artifact_id")?);
     let narrow = |value: &[Option<i64>], at: usize| get(value, at).and_then(|id| i32::try_from(id).ok());
@@ -196,6 +202,7 @@ pub fn rows(frame: &DataFrame) -> Result<Vec<Row>> {
                 lo: get(&lo, at),
                 hi: get(&hi, at),
                 factor: get(&factor, at),
+                running: get(&running, at),
                 scale_up: get(&up, at),
                 scale_down: get(&down, at),
                 certain: get(&certain, at),

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::condition::Condition;
+use super::costs::Cost;
+use super::parse::At;
 use super::score::{Bounds, Interval};
 
 /// One hypothesis: a claim, and the angles from which it is tested.
@@ -22,16 +24,41 @@ pub struct Hypothesis {
     pub resource: String,
     pub applies_if: Option<Condition>,
     pub explains: Vec<Explains>,
+    /// Hypotheses that are not worth acting on before this one is settled.
+    pub vetoes: Vec<String>,
     /// Metrics that say how much of the resource it owns, the first that was read counts.
     pub cost: Vec<CostMetric>,
     /// 1 config or flag, 2 local edit, 3 module, 4 across modules, 5 architecture.
     pub effort: i32,
     pub advice: String,
     pub false_positives: String,
-    pub status: String,
+    pub status: Status,
     pub since: String,
     /// A, B, C and perhaps the fallback D.
     pub slots: Vec<Slot>,
+}
+
+/// How far a hypothesis can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Stable,
+    /// No recording has shown it at work yet: it is shown, charges nothing and is never handed off.
+    Preview,
+}
+
+impl Status {
+    const ALL: [Status; 2] = [Status::Stable, Status::Preview];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Stable => "stable",
+            Status::Preview => "preview",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Status> {
+        Status::ALL.into_iter().find(|status| status.name() == name)
+    }
 }
 
 /// An edge from a special explanation to a general one: what the special one owns is not charged to the general one.
@@ -83,6 +110,10 @@ pub struct Alternate {
     pub with: Vec<Need>,
     /// Which executions may fill it besides those like the bare run.
     pub admits: Admits,
+    /// What it reads was written by the compiler, not by the tool of the recording that led to the file.
+    pub is_of_compiler: bool,
+    /// It supports by what is not there: it needs two others that say what is.
+    pub is_exclusion: bool,
     /// Sentence with {part}, {whole}, {value}, {n} of the first metric, or {metric.part} of a named one.
     pub evidence: String,
     /// Command that would record what is missing, with {argv}.
@@ -156,7 +187,11 @@ pub struct Metric {
     pub interval: Interval,
     pub min_n: i64,
     pub basis: Basis,
-    /// tool, paper, doc, measured or house.
+    /// The cost of one observation that the bounds were stated for (`queries/costs.json`).
+    pub cost: Option<String>,
+    /// The cost by which the bounds were brought to the recorded machine.
+    pub calibrated: Option<Cost>,
+    /// tool, paper, doc, measured or house; user where `--thresholds` changed a bound.
     pub source_kind: String,
     pub source: String,
 }
@@ -216,6 +251,13 @@ impl Alternate {
 }
 
 impl Hypothesis {
+    /// Where `key` with `value` stands in its file, for a mistake that is found after parsing.
+    pub(super) fn at<'a>(&'a self, key: &'a str, value: &str) -> At<'a> {
+        let is_it = |line: &str| line.strip_prefix("-- ").and_then(|line| line.strip_prefix(key)).is_some_and(|rest| rest.contains(value));
+        let line = self.text.lines().position(is_it).map_or(1, |index| index + 1);
+        At { file: &self.file, line, key }
+    }
+
     pub fn slot(&self, letter: char) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.letter == letter)
     }

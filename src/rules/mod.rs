@@ -12,12 +12,15 @@
 //! of a hypothesis is written in Rust.
 
 pub mod anchor;
-mod assign;
+pub(crate) mod assign;
 mod comparable;
 mod condition;
+pub mod costs;
 pub(crate) mod dialect;
 pub mod engine;
 pub mod file;
+mod given;
+pub mod overrides;
 pub(crate) mod parse;
 pub mod score;
 mod site;
@@ -28,14 +31,17 @@ use std::path::{Path, PathBuf};
 
 pub use comparable::{Comparability, Standing};
 pub use condition::Facts;
+pub use given::check;
 pub use site::{Agreement, Site};
 
+use crate::derive::Classes;
 use crate::error::{Error, Result};
 use crate::ledger;
-use crate::quality::{self, Effects};
+use crate::quality::{self, Allowed, Effects};
 use crate::tables::Tables;
 use engine::Engine;
 use file::Hypothesis;
+use given::Changes;
 use slot::{Judge, SlotResult};
 
 macro_rules! embedded {
@@ -58,6 +64,15 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "22_bench_base.sql",
     "23_alloc_sites.sql",
     "24_bench_partners.sql",
+    "28_span_shares.sql",
+    "30_alloc_classes.sql",
+    "31_plain_leaves.sql",
+    "32_counter_sums.sql",
+    "33_pmu_ratios.sql",
+    "34_saved_shares.sql",
+    "35_bench_shares.sql",
+    "36_tax_shares.sql",
+    "37_build_places.sql",
     "50_wait_pairs.sql",
     "51_wait_sums.sql",
     "52_wait_topics.sql",
@@ -85,7 +100,21 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
 /// One file per hypothesis, in order of id.
 pub const HYPOTHESES: &[(&str, &str)] = embedded!("hypotheses":
     "R01_cpu_hot_function.sql",
+    "R02_cpu_superlinear.sql",
+    "R03_mem_backend_bound.sql",
+    "R04_cpu_branch_mispredict.sql",
+    "R05_mem_dtlb.sql",
+    "R06_cpu_frontend_icache.sql",
+    "R07_mem_false_sharing.sql",
+    "R08_build_unoptimized.sql",
+    "R09_cpu_copy.sql",
+    "R10_tax_serialization.sql",
+    "R11_tax_hash_crypto.sql",
+    "R12_tax_compression.sql",
     "R13_tax_formatting.sql",
+    "R14_cpu_interpreter.sql",
+    "R15_cpu_exception_unwind.sql",
+    "R16_rt_gc_pressure.sql",
     "R17_cpu_spin_wait.sql",
     "R18_alloc_churn.sql",
     "R19_alloc_leak.sql",
@@ -116,16 +145,46 @@ pub const HYPOTHESES: &[(&str, &str)] = embedded!("hypotheses":
 /// One file per quality check, in order of id.
 pub const CHECKS: &[(&str, &str)] = embedded!("quality":
     "Q01_too_few_samples.sql",
+    "Q02_unequal_weights.sql",
+    "Q03_lockstep.sql",
+    "Q04_timer_only.sql",
     "Q05_interrupt_sinks.sql",
     "Q06_sample_deficit.sql",
+    "Q07_lost_records.sql",
+    "Q08_counts_disagree.sql",
     "Q09_unknown_symbols.sql",
+    "Q10_cut_stacks.sql",
     "Q11_lost_callers.sql",
+    "Q12_inlining.sql",
+    "Q13_throttling.sql",
+    "Q14_kernel_names.sql",
+    "Q15_half_recorded.sql",
     "Q16_strangers.sql",
+    "Q17_debug_build.sql",
+    "Q18_other_builds.sql",
+    "Q19_phases.sql",
     "Q20_strace_clock.sql",
     "Q21_tracer_distortion.sql",
     "Q22_tracer_coverage.sql",
+    "Q23_heap_blind.sql",
+    "Q24_heap_baseline.sql",
+    "Q25_not_counted.sql",
+    "Q26_multiplexing.sql",
+    "Q27_counter_scope.sql",
+    "Q28_benchmark_noise.sql",
     "Q29_surroundings.sql",
+    "Q30_executions.sql",
+    "Q31_clocks.sql",
+    "Q32_idle_threads.sql",
+    "Q33_preemption.sql",
+    "Q34_unfinished.sql",
+    "Q35_observers.sql",
+    "Q36_lineage.sql",
+    "Q37_lost_switches.sql",
 );
+
+/// The check of which executions may meet; what it says is done when artifacts are assigned.
+const COMPARISONS: &str = "Q30";
 
 /// What the user asked of the rules.
 #[derive(Debug, Clone, Default)]
@@ -134,6 +193,12 @@ pub struct RuleOptions {
     pub rules_dirs: Vec<PathBuf>,
     /// `--lineage probe`: two recordings of one tool count as two angles if their probes differ.
     pub lineage_probe: bool,
+    /// Quality checks that are to have no effect (`--allow Q29`).
+    pub allow: Vec<String>,
+    /// Bounds of the user's own (`--thresholds FILE`).
+    pub thresholds: Option<PathBuf>,
+    /// What basic things cost on the recorded machine (`--costs FILE`).
+    pub costs: Option<PathBuf>,
 }
 
 /// A command that would fill an open slot.
@@ -161,6 +226,8 @@ pub struct Judgement {
     pub statements: Vec<Statement>,
     /// The hypotheses as declared, in order of id.
     pub hypotheses: Vec<Hypothesis>,
+    /// Files of the user that changed thresholds: (name, text).
+    pub given: Vec<(String, String)>,
     pub facts: Facts,
 }
 
@@ -180,17 +247,40 @@ pub fn hypotheses(dirs: &[PathBuf]) -> Result<Vec<Hypothesis>> {
         let own = parse::hypothesis(file, text)?;
         known.insert(own.id.clone(), own);
     }
+    let mut own_files: BTreeMap<String, String> = BTreeMap::new();
     for dir in dirs {
         for (file, text) in sql_files(dir)? {
             let own = parse::hypothesis(&file, &text)?;
+            if let Some(other) = own_files.insert(own.id.clone(), file) {
+                return Err(own
+                    .at("id", &own.id)
+                    .error("an id that no other file of --rules has", format!("{} (also in {other})", own.id)));
+            }
             known.insert(own.id.clone(), own);
         }
     }
-    let unknown = known.values().flat_map(|own| &own.explains).find(|edge| edge.hypothesis.is_empty());
-    match unknown {
-        Some(_) => Err(Error::Request("explains: an empty id".to_owned())),
-        None => Ok(known.into_values().collect()),
+    for own in known.values().filter(|own| own_files.contains_key(&own.id)) {
+        if let Some(edge) = own.explains.iter().find(|edge| !known.contains_key(&edge.hypothesis)) {
+            return Err(own.at("explains", &edge.hypothesis).error("the id of a hypothesis", edge.hypothesis.as_str()));
+        }
     }
+    Ok(known.into_values().collect())
+}
+
+/// The rows of one alternate; a mistake is placed.
+fn ask(engine: &mut Engine, own: &Hypothesis, alternate: &file::Alternate) -> Result<Vec<engine::Row>> {
+    let at = parse::At { file: &own.file, line: alternate.line, key: "SELECT" };
+    let frame = engine.query(&format!("hypotheses/{}", own.file), &alternate.sql);
+    let rows = frame.and_then(|frame| engine::rows(&frame));
+    rows.map_err(|error| at.error("a query over the tables and views", error.to_string()))
+}
+
+fn make_views(engine: &mut Engine) -> Result<()> {
+    for (file, sql) in VIEWS {
+        dialect::check(strip_comments(sql).trim()).map_err(|why| Error::Request(format!("views/{file}: {why}")))?;
+        engine.view(view_name(file), &format!("views/{file}"), strip_comments(sql).trim().trim_end_matches(';'))?;
+    }
+    Ok(())
 }
 
 /// The built-in quality checks.
@@ -212,20 +302,24 @@ fn sql_files(dir: &Path) -> Result<Vec<(String, String)>> {
 
 /// Fills `quality`, `readings`, `evidence`, `hypotheses` and `thresholds`. All other tables must be complete.
 pub fn judge(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
-    let hypotheses = hypotheses(&options.rules_dirs)?;
-    let comparability = Comparability::find(tables);
+    let mut hypotheses = hypotheses(&options.rules_dirs)?;
+    let changes = Changes::read(options)?;
+    changes.apply(tables, &mut hypotheses)?;
+    let checks = checks()?;
+    let allowed = Allowed::new(&options.allow, &checks)?;
+    let comparability = match allowed.has(COMPARISONS) {
+        true => Comparability::find(tables).lenient(),
+        false => Comparability::find(tables),
+    };
     let own = hypotheses.iter().map(|own| own.text.as_str());
     let texts: Vec<&str> = VIEWS.iter().chain(CHECKS).map(|(_, text)| *text).chain(own).collect();
     let mut engine = Engine::over(tables, &comparability, &texts)?;
-    for (file, sql) in VIEWS {
-        dialect::check(strip_comments(sql).trim()).map_err(|why| Error::Request(format!("views/{file}: {why}")))?;
-        engine.view(view_name(file), &format!("views/{file}"), strip_comments(sql).trim().trim_end_matches(';'))?;
-    }
+    make_views(&mut engine)?;
     let facts = facts(&mut engine, &comparability)?;
-    tables.quality = quality::judge(tables, &mut engine, &checks()?, &comparability)?;
-    let effects = Effects::of(&tables.quality);
+    tables.quality = quality::judge(tables, &mut engine, &checks, &comparability, &allowed)?;
+    let effects = Effects::of(&tables.quality, Classes::embedded()?.kernel_only());
     let judged = judge_all(tables, &mut engine, &hypotheses, &comparability, &effects, &facts, options)?;
-    let mut out = Judgement { facts, hypotheses, ..Judgement::default() };
+    let mut out = Judgement { facts, hypotheses, given: changes.files(), ..Judgement::default() };
     ledger::settle(tables, &judged, &effects, &mut out);
     out.queries = engine.log;
     Ok(out)
@@ -254,9 +348,7 @@ fn judge_all(
                 (Some(why), _) => judge.empty(letter, &assign::Assigned { reason: Some(why.clone()), ..Default::default() }),
                 (None, None) => judge.empty(letter, &assigned),
                 (None, Some(alternate)) => {
-                    let name = format!("hypotheses/{}", hypothesis.file);
-                    let frame = engine.query(&name, &alternate.sql)?;
-                    let rows = engine::rows(&frame).map_err(|error| Error::Request(format!("{name}, line {}: {error}", alternate.line)))?;
+                    let rows = ask(engine, hypothesis, alternate)?;
                     judge.fill(letter, alternate, &assigned, &rows)
                 }
             };

@@ -10,8 +10,9 @@
 //! Unknown and missing keys are errors that name file, line and key: a typing error must not silently change a verdict.
 
 use super::condition::Condition;
+use super::costs;
 use super::dialect;
-use super::file::{Admits, Alternate, Basis, CostMetric, Explains, Hypothesis, Metric, Need, Overlap, Slot, Unit};
+use super::file::{Admits, Alternate, Basis, CostMetric, Explains, Hypothesis, Metric, Need, Overlap, Slot, Status, Unit};
 use super::score::{Bound, Bounds, Interval, Scale};
 use crate::error::{Error, Result};
 
@@ -101,13 +102,13 @@ pub fn hypothesis(file: &str, text: &str) -> Result<Hypothesis> {
 
 pub(crate) type Part<'a> = (Block<'a>, Vec<(usize, &'a str)>);
 
-/// Cuts the text before every `-- slot:` and `-- alternate:`.
+/// Cuts the text before every `-- slot:` and `-- alternate:`, and before every `-- measure:` of a quality check.
 pub(crate) fn split<'a>(file: &'a str, text: &'a str) -> Result<Vec<Part<'a>>> {
     let mut parts: Vec<Part<'a>> = vec![(Block { file, line: 1, entries: Vec::new() }, Vec::new())];
     for (index, line) in text.lines().enumerate() {
         let line_no = index + 1;
         let trimmed = line.trim_end();
-        let starts = trimmed.starts_with("-- slot:") || trimmed.starts_with("-- alternate:");
+        let starts = ["-- slot:", "-- alternate:", "-- measure:"].iter().any(|key| trimmed.starts_with(key));
         if starts {
             parts.push((Block { file, line: line_no, entries: Vec::new() }, Vec::new()));
         }
@@ -161,6 +162,10 @@ fn header(mut block: Block<'_>, text: &str) -> Result<Hypothesis> {
             edges.collect::<Result<Vec<_>>>()?
         }
     };
+    let vetoes = block.optional("vetoes")?.map_or_else(Vec::new, |entry| list(&entry.value).map(str::to_owned).collect());
+    let status = block.required("status")?;
+    let at = At { file, line: status.line, key: "status" };
+    let status = Status::named(&status.value).ok_or_else(|| at.error("stable or preview", status.value))?;
     let cost = block.required("cost")?;
     let cost = list(&cost.value)
         .map(|item| cost_metric(item).ok_or_else(|| At { file, line: cost.line, key: "cost" }.error("slot.metric", item)))
@@ -172,7 +177,7 @@ fn header(mut block: Block<'_>, text: &str) -> Result<Hypothesis> {
     let out = Hypothesis {
         file: file.to_owned(),
         text: text.to_owned(),
-        id: block.text("id")?,
+        id: id(&mut block)?,
         name: block.text("name")?,
         claim: block.text("claim")?,
         category: block.text("category")?,
@@ -180,16 +185,30 @@ fn header(mut block: Block<'_>, text: &str) -> Result<Hypothesis> {
         resource: resource.value,
         applies_if,
         explains,
+        vetoes,
         cost,
         effort,
         advice: block.text("advice")?,
         false_positives: block.text("false_positives")?,
-        status: block.text("status")?,
+        status,
         since: block.text("since")?,
         slots: Vec::new(),
     };
     block.done()?;
     Ok(out)
+}
+
+/// An id goes into file names, commands and tables: letters, digits, `_` and `-`.
+fn id(block: &mut Block<'_>) -> Result<String> {
+    let file = block.file;
+    let entry = block.required("id")?;
+    let is_good = entry.value.starts_with(|c: char| c.is_ascii_alphabetic())
+        && entry.value.len() <= 32
+        && entry.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if is_good {
+        return Ok(entry.value);
+    }
+    Err(At { file, line: entry.line, key: "id" }.error("a letter, then letters, digits, _ and - (32 at most)", entry.value))
 }
 
 fn list(value: &str) -> impl Iterator<Item = &str> {
@@ -260,9 +279,21 @@ fn alternate(mut block: Block<'_>, sql: Vec<(usize, &str)>) -> Result<Alternate>
             other => return Err(At { file, line: entry.line, key: "admits" }.error("variant or threads", other)),
         },
     };
+    let lineage = block.optional("lineage")?;
+    if let Some(entry) = lineage.as_ref().filter(|entry| entry.value != "compiler") {
+        return Err(At { file, line: entry.line, key: "lineage" }.error("compiler", entry.value.as_str()));
+    }
+    let exclusion = block.optional("exclusion")?;
+    if let Some(entry) = exclusion.as_ref().filter(|entry| entry.value != "yes") {
+        return Err(At { file, line: entry.line, key: "exclusion" }.error("yes", entry.value.as_str()));
+    }
     let sql: Vec<&str> = sql.into_iter().map(|(_, text)| text).collect();
     let sql = sql.join("\n").trim().trim_end_matches(';').to_owned();
     dialect::check(&sql).map_err(|why| At { file, line, key: "SELECT" }.error("the dialect of queries/README.md", why))?;
+    if let Some(metric) = metrics.iter().find(|metric| !sql.contains(&format!("'{}'", metric.name))) {
+        return Err(At { file, line, key: "SELECT" }.error(format!("rows with '{}' as metric", metric.name), "none"));
+    }
+    let evidence = evidence(&mut block, &metrics)?;
     let out = Alternate {
         name: block.text("alternate")?,
         mechanism: mechanism.value,
@@ -272,13 +303,36 @@ fn alternate(mut block: Block<'_>, sql: Vec<(usize, &str)>) -> Result<Alternate>
         needs,
         with: block.many("with").iter().map(|entry| need(&entry.value)).collect(),
         admits,
-        evidence: block.text("evidence")?,
+        is_of_compiler: lineage.is_some(),
+        is_exclusion: exclusion.is_some(),
+        evidence,
         record: block.text("record")?,
         sql,
         line,
     };
     block.done()?;
     Ok(out)
+}
+
+/// The evidence sentence; its places must be numbers that a reading has.
+fn evidence(block: &mut Block<'_>, metrics: &[Metric]) -> Result<String> {
+    const NUMBERS: [&str; 8] = ["part", "whole", "n", "value", "percent", "part_s", "whole_s", "site"];
+    let entry = block.required("evidence")?;
+    let at = At { file: block.file, line: entry.line, key: "evidence" };
+    for place in entry.value.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(place, _)| place) {
+        let number = match place.split_once('.') {
+            None => place,
+            Some((name, number)) if metrics.iter().any(|metric| metric.name == name) => number,
+            Some((name, _)) => return Err(at.error("a metric of this alternate before the dot", name)),
+        };
+        if !NUMBERS.contains(&number) {
+            return Err(at.error(format!("one of {} in braces", NUMBERS.join(", ")), number));
+        }
+    }
+    if entry.value.is_empty() {
+        return Err(at.error("a value", "nothing"));
+    }
+    Ok(entry.value)
 }
 
 fn need(value: &str) -> Need {
@@ -288,7 +342,7 @@ fn need(value: &str) -> Need {
     }
 }
 
-/// `name unit=.. reject=.. support=.. saturate=.. scale=.. interval=.. min_n=.. basis=.. source=kind:"reference"`.
+/// `name unit=.. reject=.. support=.. saturate=.. scale=.. interval=.. min_n=.. basis=.. cost=.. source=kind:"reference"`.
 fn metric(file: &str, entry: &Entry) -> Result<Metric> {
     let at = At { file, line: entry.line, key: "metric" };
     let (head, source) = entry.value.split_once("source=").ok_or_else(|| at.error("source=kind:\"reference\"", "none"))?;
@@ -301,7 +355,7 @@ fn metric(file: &str, entry: &Entry) -> Result<Metric> {
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for word in words {
         let (key, value) = word.split_once('=').ok_or_else(|| at.error("key=value", word))?;
-        const KNOWN: [&str; 8] = ["unit", "reject", "support", "saturate", "scale", "interval", "min_n", "basis"];
+        const KNOWN: [&str; 9] = ["unit", "reject", "support", "saturate", "scale", "interval", "min_n", "basis", "cost"];
         if !KNOWN.contains(&key) || pairs.iter().any(|(own, _)| *own == key) {
             return Err(at.error("a known key once", word));
         }
@@ -316,25 +370,35 @@ fn metric(file: &str, entry: &Entry) -> Result<Metric> {
         scale: scale(at, get("scale")?)?,
     };
     ordered(at, &bounds)?;
+    let unit = get("unit")?;
+    let cost = pairs.iter().find(|(own, _)| *own == "cost").map(|(_, value)| *value);
+    if let Some(cost) = cost.filter(|cost| !costs::is_known(cost)) {
+        return Err(at.error("a cost of queries/costs.json", cost));
+    }
+    if cost.is_some() && unit != "1/s" {
+        return Err(at.error("unit=1/s where a cost is named", unit));
+    }
     Ok(Metric {
         name: name.to_owned(),
-        unit: Unit::named(get("unit")?).ok_or_else(|| at.error("a known unit", get("unit").unwrap_or("")))?,
+        unit: Unit::named(unit).ok_or_else(|| at.error("a known unit", unit))?,
         bounds,
         interval: interval(at, get("interval")?)?,
         min_n: get("min_n")?.parse().map_err(|_| at.error("a whole number for min_n", "something else"))?,
         basis: basis(at, get("basis")?)?,
+        cost: cost.map(str::to_owned),
+        calibrated: None,
         source_kind: source_kind.to_owned(),
         source: reference.trim().trim_matches('"').to_owned(),
     })
 }
 
-fn bound(at: At<'_>, text: &str) -> Result<Bound> {
+pub(super) fn bound(at: At<'_>, text: &str) -> Result<Bound> {
     let (number, per_factor) = text.strip_suffix('N').map_or((text, false), |number| (number, true));
     let value = number.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| at.error("a number", text))?;
     Ok(Bound { value, per_factor })
 }
 
-fn ordered(at: At<'_>, bounds: &Bounds) -> Result<()> {
+pub(super) fn ordered(at: At<'_>, bounds: &Bounds) -> Result<()> {
     // Bounds that scale are compared at a factor at which they have their meaning (a series needs at least two threads).
     let ramp = bounds.at(4.0);
     let rising = ramp.reject < ramp.support && ramp.support < ramp.saturate;
@@ -351,10 +415,10 @@ fn scale(at: At<'_>, text: &str) -> Result<Scale> {
 }
 
 fn interval(at: At<'_>, text: &str) -> Result<Interval> {
-    [Interval::Wilson, Interval::Complete, Interval::Accounting, Interval::Bootstrap, Interval::Given]
+    [Interval::Wilson, Interval::Complete, Interval::Accounting, Interval::Bootstrap, Interval::Given, Interval::Counter]
         .into_iter()
         .find(|interval| interval.name() == text)
-        .ok_or_else(|| at.error("wilson, complete, accounting, bootstrap or given", text))
+        .ok_or_else(|| at.error("wilson, complete, accounting, bootstrap, given or counter", text))
 }
 
 fn basis(at: At<'_>, text: &str) -> Result<Basis> {
@@ -388,6 +452,7 @@ mod tests {
         assert_eq!((own.id.as_str(), own.slots.len(), own.explains.len()), ("R13", 3, 1));
         for (from, to, line, message) in [
             ("-- effort: 2", "-- effort: 9", 10, "key effort: expected 1 to 5"),
+            ("-- status: stable", "-- status: steady", 13, "key status: expected stable or preview"),
             ("-- claim:", "-- clam:", 1, "key claim: expected the key, found none"),
             ("-- status: stable", "-- status: stable\n-- colour: red", 14, "key colour: expected a known key"),
             ("-- id: R13", "-- id: R13\n-- id: R14", 2, "key id: expected the key once"),
@@ -401,6 +466,11 @@ mod tests {
             ("-- slot: B", "-- slot: C", 58, "key slot: expected slot B"),
             ("reject=0.02 support=0.10", "reject=0.2 support=0.10", 20, "reject < support < saturate"),
             ("unit=share", "unit=parsecs", 20, "expected a known unit"),
+            ("-- id: R13", "-- id: R 13", 1, "key id: expected a letter, then letters"),
+            ("basis=share", "basis=share cost=soul", 20, "expected a cost of queries/costs.json, found soul"),
+            ("basis=share", "basis=share cost=page_fault", 20, "expected unit=1/s where a cost is named"),
+            ("-- evidence: {percent}", "-- evidence: {procent}", 22, "key evidence: expected one of part, whole"),
+            ("'format_share' AS metric", "'formatshare' AS metric", 24, "key SELECT: expected rows with 'format_share' as metric"),
         ] {
             let error = hypothesis("own.sql", &good().replacen(from, to, 1)).unwrap_err().to_string();
             assert!(error.contains(message), "{from}: {error}");

@@ -15,6 +15,9 @@ const Z: f64 = 1.959_963_984_540_054;
 /// Slack of the kernel's accounting numbers (maximum resident set, faults), rules.md 2.2: +-2 %.
 const ACCOUNTING_SLACK: f64 = 0.02;
 
+/// Hardware counters that ran for less of the time than this decide nothing, rules.md 2.2.
+pub const RUNNING_LEAST: f64 = 0.25;
+
 /// A published bound; `0.7N` scales with the number that the row's `factor` column gives (threads of a series).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
@@ -57,6 +60,8 @@ pub enum Interval {
     Bootstrap,
     /// The row brings lo and hi.
     Given,
+    /// Ratio of hardware counters: +- the square root of the share of the time in which they did not run (rules.md 2.2).
+    Counter,
 }
 
 impl Interval {
@@ -67,6 +72,7 @@ impl Interval {
             Interval::Accounting => "accounting",
             Interval::Bootstrap => "bootstrap",
             Interval::Given => "given",
+            Interval::Counter => "counter",
         }
     }
 }
@@ -134,6 +140,8 @@ pub struct Raw {
     pub lost: f64,
     /// Widening by surroundings (Q29), 0..1.
     pub widen: f64,
+    /// Share of the time hardware counters ran, 0..1; all of it where nothing else is known.
+    pub running: Option<f64>,
 }
 
 /// A measured quantity: the only thing from which a rejection can be made. Its fields are read, never set, elsewhere.
@@ -157,10 +165,16 @@ impl Reading {
             Interval::Wilson => {
                 let n = raw.n_eff.unwrap_or(raw.n as f64).min(raw.n as f64);
                 let (lo, hi) = wilson(ratio, n)?;
-                (lo * unit_factor, hi * unit_factor)
+                // None or all of what was lost may belong to the part.
+                let lost = raw.lost.clamp(0.0, 1.0);
+                (lo * (1.0 - lost) * unit_factor, (hi * (1.0 - lost) + lost) * unit_factor)
             }
             Interval::Complete => (value, value / (1.0 - raw.lost.clamp(0.0, 0.999))),
             Interval::Accounting => (value * (1.0 - ACCOUNTING_SLACK), value * (1.0 + ACCOUNTING_SLACK)),
+            Interval::Counter => {
+                let off = (1.0 - raw.running.unwrap_or(1.0)).clamp(0.0, 1.0).sqrt();
+                (value * (1.0 - off), value * (1.0 + off))
+            }
             Interval::Bootstrap | Interval::Given => (raw.lo?.min(value), raw.hi?.max(value)),
         };
         let widen = raw.widen.clamp(0.0, 1.0);
@@ -350,6 +364,28 @@ mod tests {
         assert_eq!(yes.demoted("Q01").word(), Word::NotMeasured);
     }
 
+    /// rules.md 2.2: counters that ran for 84 % of the time are widened by the square root of 0.16.
+    #[test]
+    fn multiplexed_counters_are_widened() {
+        let read = |running| {
+            let raw = Raw { part: 30, whole: 100, n: 100, running, ..Raw::default() };
+            Reading::measure(&raw, Interval::Counter, 1.0).map(|own| (own.lo(), own.hi())).unwrap()
+        };
+        assert_eq!(read(None), (0.3, 0.3));
+        let (lo, hi) = read(Some(0.84));
+        assert!((lo - 0.18).abs() < 1e-9 && (hi - 0.42).abs() < 1e-9, "{lo} {hi}");
+        let (lo, hi) = read(Some(0.0));
+        assert!(lo.abs() < 1e-9 && (hi - 0.6).abs() < 1e-9);
+    }
+
+    // By hand: half of 10 000 000 samples, a tenth of all lost: between 0.45 (none of it) and 0.55 (all of it).
+    #[test]
+    fn what_was_lost_may_belong_to_the_part_or_not() {
+        let raw = Raw { part: 5_000_000, whole: 10_000_000, n: 10_000_000, lost: 0.1, ..Raw::default() };
+        let reading = Reading::measure(&raw, Interval::Wilson, 1.0).unwrap();
+        assert!((reading.lo() - 0.45).abs() < 1e-3 && (reading.hi() - 0.55).abs() < 1e-3, "{reading:?}");
+    }
+
     #[test]
     fn nothing_read_is_no_reading() {
         assert_eq!(wilson_reading(1, 0), None);
@@ -414,9 +450,13 @@ mod tests {
         /// What a tool lost, and a loud neighbour, only widen.
         #[test]
         fn doubt_only_widens(part in 0..10_000_i64, whole in 1..10_000_i64, lost in 0.0..0.5_f64, widen in 0.0..0.2_f64) {
-            let read = |lost, widen| Reading::measure(&Raw { part, whole, n: whole, lost, widen, ..Raw::default() }, Interval::Complete, 1.0).unwrap();
-            let (sure, unsure) = (read(0.0, 0.0), read(lost, widen));
-            prop_assert!(unsure.lo() <= sure.lo() && unsure.hi() >= sure.hi());
+            let read = |part, interval, lost, widen| {
+                Reading::measure(&Raw { part, whole, n: whole, lost, widen, ..Raw::default() }, interval, 1.0).unwrap()
+            };
+            for (part, interval) in [(part, Interval::Complete), (part.min(whole), Interval::Wilson)] {
+                let (sure, unsure) = (read(part, interval, 0.0, 0.0), read(part, interval, lost, widen));
+                prop_assert!(unsure.lo() <= sure.lo() && unsure.hi() >= sure.hi());
+            }
         }
 
         /// Neither absence nor a demotion ever rejects.

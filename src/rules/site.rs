@@ -52,10 +52,17 @@ impl SiteFinder<'_> {
         let own = rows.iter().filter(|row| row.artifact_id == *source && row.metric == "site");
         let mut out: Vec<Site> = own.filter_map(|row| self.site(row)).filter(|site| site.part > 0).collect();
         for site in &mut out {
-            site.demoted = self.effects.location(*source, &alternate.mechanism);
+            site.demoted = self.effects.location(*source, &alternate.mechanism, self.dso_of(site));
+            site.certain &= !self.effects.path(*source, &alternate.mechanism);
         }
         out.sort_by(|a, b| b.part.cmp(&a.part).then_with(|| a.name.cmp(&b.name)));
         out
+    }
+
+    fn dso_of(&self, site: &Site) -> Option<&str> {
+        let of_function = site.kind == "function";
+        let function = self.tables.functions.get(usize::try_from(site.id.filter(|_| of_function)?).ok()?)?;
+        function.dso.as_deref()
     }
 
     /// The place of a row, where it has one.

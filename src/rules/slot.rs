@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::assign::{Assigned, Candidate};
 use super::engine::Row;
 use super::file::{Alternate, Basis, Metric};
-use super::score::{Interval, Raw, Reading, Verdict, Word};
+use super::score::{Interval, RUNNING_LEAST, Raw, Reading, Verdict, Word};
 use super::site::{Site, SiteFinder};
 use crate::quality::Effects;
 use crate::tables::{Tables, Text};
@@ -139,8 +139,9 @@ impl Judge<'_> {
             n_eff: row.n_eff,
             lo: row.lo,
             hi: row.hi,
-            lost: self.lost_share(row.artifact_id),
-            widen: self.effects.widening(row.artifact_id, &alternate.mechanism, metric.basis),
+            lost: self.effects.lost(row.artifact_id, &alternate.mechanism),
+            widen: self.effects.widening(row.artifact_id, alternate, metric.basis),
+            running: row.running,
         };
         Reading::measure(&raw, metric.interval, metric.unit.factor * scale)
     }
@@ -148,6 +149,9 @@ impl Judge<'_> {
     fn verdict(&self, alternate: &Alternate, metric: &Metric, row: &Row, reading: &Reading) -> Verdict {
         let ramp = metric.bounds.at(row.factor.unwrap_or(1.0));
         let verdict = Verdict::of(reading, &ramp, metric.min_n);
+        if let Some(running) = row.running.filter(|running| metric.interval == Interval::Counter && *running < RUNNING_LEAST) {
+            return verdict.demoted(format!("inconclusive: the counters ran {:.0} % of the time", running * 100.0));
+        }
         if verdict.word() == Word::NotMeasured {
             let why = verdict.reason().unwrap_or("inconclusive");
             let numbers = format!("{why}: n={}, {} to {} {}", reading.n(), short(reading.lo()), short(reading.hi()), metric.unit.name);
@@ -156,7 +160,7 @@ impl Judge<'_> {
         }
         // No call and no wait at all is a count: a slow tracer or a loud neighbour does not change it.
         let is_none = verdict.word() == Word::Rejects && row.part == Some(0) && metric.basis == Basis::Time;
-        if let Some(reason) = self.effects.demotion(row.artifact_id, &alternate.mechanism, metric.basis).filter(|_| !is_none) {
+        if let Some(reason) = self.effects.demotion(row.artifact_id, alternate, metric.basis).filter(|_| !is_none) {
             return verdict.demoted(reason);
         }
         if verdict.word() == Word::Rejects
@@ -177,14 +181,6 @@ impl Judge<'_> {
         let complete = row.skipped == 0 && row.status.as_ref() != "truncated";
         (metric.interval == Interval::Complete && !complete)
             .then(|| format!("inconclusive: none seen, but the file is {} ({} records skipped)", row.status, row.skipped))
-    }
-
-    /// Observations the kernel says it dropped, as a share of all.
-    fn lost_share(&self, artifact: i32) -> f64 {
-        let own = || self.tables.events.iter().filter(|event| event.artifact_id == artifact);
-        let lost: i64 = own().filter_map(|event| event.lost).fold(0, i64::saturating_add);
-        let seen: i64 = own().map(|event| event.n).fold(0, i64::saturating_add);
-        if lost <= 0 { 0.0 } else { lost as f64 / lost.saturating_add(seen) as f64 }
     }
 }
 

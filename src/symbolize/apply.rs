@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Named, Outcome, Work, demangle};
+use super::{Named, Outcome, Work, demangle, producer};
 use crate::tables::{Frame, Function, Stack, Tables, Text, keys};
 
 type FunctionKey = (Text, Option<i32>, Option<Text>);
@@ -45,6 +45,7 @@ pub fn write(tables: &mut Tables, work: &[Work], outcomes: Vec<Outcome>) {
     for (work, outcome) in work.iter().zip(outcomes) {
         if let Some(dso) = tables.dsos.get_mut(work.dso) {
             dso.symbol_source = outcome.source.as_deref().map(Text::from).or_else(|| dso.symbol_source.take());
+            producer::note(dso, &outcome.producers);
         }
         if let Some(slot) = by_dso.get_mut(work.dso) {
             *slot = Some((work, outcome));

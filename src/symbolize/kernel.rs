@@ -189,9 +189,9 @@ fn from_vmlinux(work: &Work, dso: &Dso, facts: &Facts, library: &Library, notes:
     let names = found.names.as_deref()?;
     let base = reference(|name| address_of(names, name), &names.label, facts.reference(work.dso)).ok()?;
     let addresses: Vec<u64> = work.rels.iter().map(|rel| base.wrapping_add(*rel as u64)).collect();
-    let mut places = named(names, found.image.as_deref(), library, &addresses, notes);
+    let (mut places, producers) = named(names, found.image.as_deref(), library, &addresses, notes);
     for place in &mut places {
         place.symbol_rel = place.symbol_rel.map(|start| start.wrapping_sub(base as i64));
     }
-    Some(Outcome { places, source: Some(names.label.clone()), notes: Vec::new() })
+    Some(Outcome { places, source: Some(names.label.clone()), producers, notes: Vec::new() })
 }

@@ -17,8 +17,12 @@ mod demangle;
 mod jit;
 mod jit_time;
 mod kernel;
+mod producer;
 mod report;
 mod user;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -41,8 +45,12 @@ struct Outcome {
     places: Vec<Resolved>,
     /// `dsos.symbol_source`.
     source: Option<String>,
+    producers: Producers,
     notes: Vec<Note>,
 }
+
+/// What made the code at how many addresses, as the debug information says.
+type Producers = BTreeMap<Arc<str>, i64>;
 
 /// What one address is.
 #[derive(Default, Clone)]

@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
 
 fn dso(id: i32, path: &str, build_id: Option<&str>, kind: &str) -> Dso {
     let name = path.rsplit('/').next().unwrap_or(path);
-    Dso { dso_id: id, name: name.into(), path: path.into(), build_id: build_id.map(Text::from), kind: kind.into(), symbol_source: None }
+    Dso { dso_id: id, name: name.into(), path: path.into(), build_id: build_id.map(Text::from), kind: kind.into(), ..Dso::default() }
 }
 
 fn frame(id: i32, dso: i32, rel: i64) -> Frame {
@@ -236,7 +236,7 @@ fn kernel_tables(release: &str) -> Tables {
         ts_ns: None,
     };
     tables.mappings = vec![mapping(0, 0xffff_ffff_8100_0000_u64 as i64), mapping(1, 0xffff_ffff_c000_0000_u64 as i64)];
-    tables.host.push(crate::tables::HostFact { artifact_id: 0, key: "kernel_release".into(), value: release.into() });
+    tables.host.push(crate::tables::HostFact::new("kernel_release", release));
     tables
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::{Named, Note, Outcome, Resolved, Work, demangle};
-use crate::objects::{Chain, Elf, Found, Library, SymbolTable, chains, is_pseudo};
+use super::{Named, Note, Outcome, Producers, Resolved, Work, demangle};
+use crate::objects::{Chain, Elf, Found, Library, Lookup, SymbolTable, is_pseudo, look_up};
 use crate::tables::{Dso, Tables, Text};
 
 /// Names the addresses (file offsets) of one dso.
@@ -25,7 +25,9 @@ pub fn resolve(work: &Work, tables: &Tables, library: &Library) -> Outcome {
     outcome.places = match &found.names {
         Some(names) => {
             let addresses: Vec<u64> = svmas.iter().map(|svma| svma.unwrap_or(u64::MAX)).collect();
-            named(names, found.image.as_deref(), library, &addresses, &mut outcome.notes)
+            let (places, producers) = named(names, found.image.as_deref(), library, &addresses, &mut outcome.notes);
+            outcome.producers = producers;
+            places
         }
         None => vec![Resolved::default(); work.rels.len()],
     };
@@ -84,10 +86,10 @@ fn svma(found: &Found, rel: i64, offsets: &[(i64, i64)]) -> Option<u64> {
 }
 
 /// Names addresses (svma) of an ELF file; also used for a vmlinux.
-pub fn named(names: &Elf, image: Option<&Elf>, library: &Library, addresses: &[u64], notes: &mut Vec<Note>) -> Vec<Resolved> {
+pub fn named(names: &Elf, image: Option<&Elf>, library: &Library, addresses: &[u64], notes: &mut Vec<Note>) -> (Vec<Resolved>, Producers) {
     let files: Vec<&Elf> = std::iter::once(names).chain(image).collect();
     let table = SymbolTable::read(&files);
-    let chains = chains(names, library, addresses).unwrap_or_else(|problem| {
+    let found = look_up(names, library, addresses).unwrap_or_else(|problem| {
         notes.push(Note {
             kind: "debug_info_damaged",
             severity: "warn",
@@ -95,12 +97,12 @@ pub fn named(names: &Elf, image: Option<&Elf>, library: &Library, addresses: &[u
             message: problem,
             advice: "functions are named from the symbol table; lines and inlined functions are missing".to_owned(),
         });
-        vec![Chain::default(); addresses.len()]
+        Lookup::nothing(addresses.len())
     });
     let mut names = Names::default();
     let mut declared: BTreeMap<u64, (Text, Option<i32>)> = BTreeMap::new();
     let mut out: Vec<(Option<u64>, Resolved)> = Vec::with_capacity(addresses.len());
-    for (address, chain) in addresses.iter().zip(chains) {
+    for (address, chain) in addresses.iter().zip(found.chains) {
         let symbol = table.lookup(*address);
         if let (Some(symbol), Some(file)) = (symbol, chain.0.first().and_then(|place| place.file.clone())) {
             declared.entry(symbol.start).or_insert((file, chain.0.first().and_then(|place| place.declared)));
@@ -117,7 +119,7 @@ pub fn named(names: &Elf, image: Option<&Elf>, library: &Library, addresses: &[u
         }
         place
     };
-    out.into_iter().map(one_file).collect()
+    (out.into_iter().map(one_file).collect(), found.producers)
 }
 
 /// Demangled names by mangled ones: a function has many addresses.

@@ -4,14 +4,15 @@ use super::{Text, table};
 
 table!("counters", "One value of perf stat.", Counter {
     artifact_id: i32, "id", "The artifact";
-    event: Text, "text", "Event name without modifiers";
+    event: Text, "text", "Event name without modifiers, or the name of a metric (tma_backend_bound)";
     value: Option<i64>, "unit", "The count, times in ns; null for <not counted> and <not supported>";
-    unit: Text, "text", "ns or count";
+    unit: Text, "text", "ns, count, or millionths (of metrics that perf prints in percent)";
     status: Text, "text", "counted, not counted or not supported";
     running_share: Option<f64>, "share", "Share of the time it was on the PMU; null where the file does not say";
     scope: Text, "text", "process, system, or the CPU or thread prefix of the line";
     interval_ns: Option<i64>, "ns", "Time stamp of the interval with -I";
     line_no: i64, "line", "Line in the file";
+    modifiers: Option<Text>, "text", "Modifiers of the event (u, k, p, ...); null for none";
 });
 
 table!("benchmarks", "One timed repetition of a command.", Benchmark {

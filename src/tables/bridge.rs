@@ -53,6 +53,7 @@ mod tests {
             scope: "process".into(),
             interval_ns: None,
             line_no: 7,
+            modifiers: None,
         };
         let batch = Counter::batch(&[row(Some(5), None), row(None, Some(0.5))]).unwrap();
         let frame = frame(&batch).unwrap();

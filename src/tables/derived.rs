@@ -47,6 +47,8 @@ table!("series_trends", "Trend of a memory series over the last two thirds of th
     mann_kendall_p: f64, "probability", "Two-sided p of Mann-Kendall's test for a trend";
     growth_bytes: i64, "bytes", "Median of the last tenth minus median of the first tenth of the points used";
     max_bytes: i64, "bytes", "Largest value of the whole series";
+    min_bytes: Option<i64>, "bytes", "Smallest value of the points used";
+    cycles: Option<i64>, "count", "How often the points used fell by at least half of their range and rose again by as much";
 });
 
 table!("benchmark_stats", "Repetitions of one command with the same parameters, over all benchmark files of the run.", BenchmarkStat {
@@ -63,4 +65,88 @@ table!("benchmark_stats", "Repetitions of one command with the same parameters, 
     cv: f64, "ratio", "Standard deviation over mean";
     user_ns: Option<i64>, "ns", "Median user CPU time";
     system_ns: Option<i64>, "ns", "Median system CPU time";
+    outliers: Option<i64>, "count", "Repetitions further from the median than 14.826 median absolute deviations; null with fewer than 5";
+    drift_p: Option<f64>, "probability", "Two-sided p of Spearman's rank correlation of wall time and order; null with fewer than 5";
+    first_ratio: Option<f64>, "ratio", "Wall time of the first repetition over the median of the others; null with fewer than 5";
+});
+
+table!("baselines", "One order statistic of a command's repetitions, or one percentile of a span as its log states it.", Baseline {
+    artifact_id: i32, "id", "Where the value stands";
+    source: Text, "text", "benchmark or span";
+    name: Text, "text", "The command, or the name of the span";
+    variant: Option<Text>, "text", "Variant parameter; the thread of a span";
+    threads: Option<i32>, "count", "Threads parameter";
+    work: Option<i64>, "count", "Work parameter";
+    function: Option<Text>, "text", "Function parameter";
+    statistic: Text, "text", "p50, p95, p99, p999 or max";
+    value_ns: i64, "ns", "The value: one of the repetitions, or what the log states";
+    n: Option<i64>, "count", "Repetitions; calls of a span, null where the log does not say";
+    rank: Option<i64>, "count", "Which repetition it is, from 1, the shortest first (nearest rank: p of n, rounded up); null for spans";
+    lo_ns: Option<i64>, "ns", "Lower end of the 95 % interval of that percentile that holds for any distribution (binomial, order statistics); null where n is too small or for spans";
+    hi_ns: Option<i64>, "ns", "Upper end likewise; null where n is too small: the percentile may then lie above everything that was seen";
+    is_conservative: bool, "bool", "p99.9 and beyond from fewer than 1,000 values (or of an unknown number): no more than the largest value seen";
+    anchor: Text, "text", "Where the value stands";
+});
+
+table!("scaling_steps", "One size of a series: its time, and how much longer than the size before it.", ScalingStep {
+    artifact_id: i32, "id", "Where the value stands";
+    series_id: Option<i32>, "id", "The series of benchmarks (scaling); null for a series that a log states";
+    line_no: Option<i64>, "line", "Line of the log that states it; null for benchmarks";
+    series: Text, "text", "The command, its size replaced by {n}; the axis of a stated series";
+    metric: Text, "text", "p50: the repetition of the middle rank; what the log states";
+    size: i64, "count", "Size";
+    n: Option<i64>, "count", "Repetitions; null for a stated value";
+    value_ns: i64, "ns", "Time at this size";
+    ratio: Option<f64>, "ratio", "This time over that of the size before; null for the first";
+    size_ratio: Option<f64>, "ratio", "This size over the one before";
+    exponent: Option<f64>, "ratio", "ln(ratio) / ln(size_ratio): 1 is linear";
+    anchor: Text, "text", "Where the value stands";
+});
+
+table!("stated_scaling", "The growth of a series that a log states, fitted by t = a + b n^k like that of benchmarks. Its shape here is computed; what its author says is in stated_verdicts. No hypothesis reads it.", StatedScaling {
+    artifact_id: i32, "id", "The artifact";
+    line_no: i64, "line", "Line in the file";
+    series: Text, "text", "The axis of the series";
+    metric: Text, "text", "What its values are: p50, p95, ...";
+    sizes: i64, "count", "Different sizes";
+    start_ns: i64, "ns", "The constant a";
+    exponent: f64, "ratio", "The exponent k";
+    lo: Option<f64>, "ratio", "Least exponent without any one size; null with fewer than four";
+    hi: Option<f64>, "ratio", "Largest likewise";
+    shape: Option<Text>, "text", "As in scaling; null where the interval does not decide or is unknown";
+});
+
+table!("leaf_paths", "By how many call paths a function is reached at which samples end, for those that hold 1 % or more of an event.", LeafPath {
+    event_id: i32, "id", "The event";
+    function_id: i32, "id", "The function, the innermost of its stacks";
+    self_weight: i64, "unit", "Weight of the samples that end in it";
+    self_count: i64, "count", "How many";
+    paths: i64, "count", "Different call paths (functions from the root) among them";
+    two_paths_weight: i64, "unit", "Weight of the two heaviest of them";
+});
+
+table!("leaf_spreads", "How an event's weight is spread over the functions at which its samples end.", LeafSpread {
+    event_id: i32, "id", "The event";
+    functions: i64, "count", "Functions with a sample";
+    functions_80: i64, "count", "The fewest functions that hold 80 % of the weight; samples without a function count as one";
+    largest_weight: i64, "unit", "Weight of the largest of them";
+});
+
+table!("scaling", "How the time of a command grows with the size of its input: one series of benchmarks with three or more sizes (the work or n parameter), fitted by t = a + b n^k.", Scaling {
+    series_id: i32, "id", "Dense id, by command, variant, threads and function";
+    artifact_id: i32, "id", "The first file that has one of them";
+    command: Text, "text", "The command, its size replaced by {n}";
+    variant: Option<Text>, "text", "Variant parameter";
+    threads: Option<i32>, "count", "Threads parameter";
+    function: Option<Text>, "text", "Function parameter";
+    sizes: i64, "count", "Different sizes";
+    smallest: i64, "count", "Smallest size";
+    largest: i64, "count", "Largest size";
+    n: i64, "count", "Repetitions of all sizes together";
+    n_least: i64, "count", "Repetitions of the size that has the fewest";
+    start_ns: i64, "ns", "The constant a: what every run takes, whatever its size";
+    exponent: f64, "ratio", "The exponent k; 1 is linear";
+    lo: f64, "ratio", "Lower bound: 95 % of resampled repetitions, and without any one size where there are four or more";
+    hi: f64, "ratio", "Upper bound likewise";
+    shape: Option<Text>, "text", "sublinear (interval below 0.8), linear (0.8 to 1.2) or superlinear (above 1.2); null where the interval does not decide";
 });

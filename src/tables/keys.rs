@@ -1,4 +1,15 @@
-//! Hashes that mean the same in two runs, on two machines and in two versions of Tripod.
+//! Hashes that mean the same in two runs, on two machines and in two versions of Tripod; and how a path or a value is
+//! written into an evidence anchor.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// What stays as it is in a value of an anchor.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'/').remove(b'~');
+
+/// Percent-encodes a path or a value of an anchor.
+pub fn encode(value: &str) -> String {
+    utf8_percent_encode(value, PLAIN).to_string()
+}
 
 /// FNV-1a, 64 bit (http://www.isthe.com/chongo/tech/comp/fnv/): fixed for all time, unlike the hashes of hash maps.
 pub fn fnv1a(seed: u64, bytes: &[u8]) -> u64 {

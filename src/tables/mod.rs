@@ -25,6 +25,7 @@ mod result;
 mod run;
 mod sample;
 mod set;
+mod span;
 mod syscall;
 mod wait;
 
@@ -35,14 +36,18 @@ use arrow_schema::{ArrowError, Field, Schema};
 
 pub use bench::{Benchmark, Counter};
 pub use cell::{Cell, ColumnType, Maybe32, Maybe64, Text, Value};
-pub use derived::{BenchmarkStat, FunctionCost, SeriesTrend, StackClass, StackCost, StackSite};
+pub use derived::{
+    Baseline, BenchmarkStat, FunctionCost, LeafPath, LeafSpread, Scaling, ScalingStep, SeriesTrend, StackClass, StackCost, StackSite,
+    StatedScaling,
+};
 pub use heap::{Allocation, HeapPoint, MemoryPoint};
 pub use kernel::{Accounting, BlockRequest, HistogramBucket, Interrupt, LockContention, LockTotal};
 pub use place::{Dso, Frame, Function, Mapping, Stack};
-pub use result::{Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
-pub use run::{Artifact, Diagnostic, EnvironmentReading, Execution, HostFact};
+pub use result::{Charged, Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
+pub use run::{Artifact, Diagnostic, EnvironmentReading, Execution, HostFact, RecordingFact};
 pub use sample::{Event, Process, Sample, Thread, ThreadName};
 pub use set::Tables;
+pub use span::{ScalingPoint, Span, SpanCost, SpanLog, StatedVerdict};
 pub use syscall::{Syscall, SyscallEvent};
 pub use wait::{ThreadState, Wait};
 

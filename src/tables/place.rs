@@ -2,13 +2,16 @@
 
 use super::{Maybe32, Text, table};
 
-table!("dsos", "A file that code was loaded from, or what stands for one (kernel, vDSO, anonymous memory).", Dso {
+table!("dsos", "A file that code was loaded from, or what stands for one (kernel, vDSO, anonymous memory).", #[derive(Default)] Dso {
     dso_id: i32, "id", "Dense id, by (path, build_id)";
     name: Text, "text", "Base name, or the pseudo name ([kernel.kallsyms], [vdso], //anon)";
     path: Text, "text", "Path as recorded";
     build_id: Option<Text>, "hex", "Lower-case hex of the GNU build-id note";
     kind: Text, "text", "user, kernel, module, vdso, anon, jit, bpf or none (text formats that name no file)";
     symbol_source: Option<Text>, "text", "What named it: the file (relative to its root) or the artifact; null where nothing did";
+    producer: Option<Text>, "text", "What made its code, as the debug information says (DW_AT_producer): of most of the addresses seen; null where it is unknown";
+    optimized_places: Option<i64>, "count", "Addresses seen whose producer says that it optimized; null where no producer says either";
+    plain_places: Option<i64>, "count", "Addresses seen whose producer says that it did not (-O0, -Og, no -O at all)";
 });
 
 table!("mappings", "An address range of a process backed by a dso.", Mapping {

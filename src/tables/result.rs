@@ -24,6 +24,7 @@ table!("hypotheses", "One hypothesis and what became of it.", Hypothesis {
     opportunity: Option<f64>, "score", "impact x confidence / effort";
     handed_off: bool, "bool", "KERNEL with an opportunity of 2.0 or more";
     note: Option<Text>, "text", "Why it is not applicable, what agrees only up to the lost caller, ...";
+    status: Option<Text>, "text", "stable, or preview: no recording has shown it at work yet; it is shown, charges nothing and is never handed off";
 });
 
 table!("readings", "One slot of a hypothesis: which alternate and artifact filled it, what was read, how it was judged. One row per metric; cross-checks and sites have role rows of their own.", Reading {
@@ -52,8 +53,8 @@ table!("readings", "One slot of a hypothesis: which alternate and artifact fille
 });
 
 table!("evidence", "One term of a reading: a number, and the place in an artifact where it stands.", Evidence {
-    hypothesis: Text, "text", "Id; or hotspot for rows of the hotspot table, wall for the line above it";
-    slot: Text, "text", "Slot; the rank for hotspots";
+    hypothesis: Text, "text", "Id; or hotspot for rows of the hotspot table, wall for the line above it, baseline and scaling for those files";
+    slot: Text, "text", "Slot; the rank for hotspots, the statistic for baselines, the size for scaling";
     metric: Text, "text", "Metric";
     term: Text, "text", "part, whole, n or normalizer";
     value: i64, "unit", "The number";
@@ -70,8 +71,8 @@ table!("hotspots", "One place, one row, ranked by its share of the wall clock.",
     weight: i64, "unit", "Numerator";
     whole: i64, "unit", "Denominator";
     wall_share: Option<f64>, "share", "Lower bound times the resource's share of the wall clock; null for places without a time cost or without a known wall clock";
-    resource: Text, "text", "cpu, off-cpu, alloc, memory";
-    category: Text, "text", "CPU, I/O, Allocation, Sync, Scheduler, Memory, System";
+    resource: Text, "text", "cpu, off-cpu, memory; wall for spans timed by the wall clock";
+    category: Text, "text", "CPU, I/O, Allocation, Sync, Scheduler, Network, Memory, System; Wall for spans of no stated category";
     artifact_id: i32, "id", "Where the number comes from";
     anchor: Text, "text", "The anchor shown";
     detail: Text, "text", "The line's own words: value with unit, n, what a sink was charged to";
@@ -81,11 +82,19 @@ table!("quality", "One check of the profile's quality and what it found.", Quali
     check: Text, "text", "Id, e.g. Q05";
     name: Text, "text", "Name";
     artifact_id: Option<i32>, "id", "The artifact it concerns";
-    status: Text, "text", "ok, warn, demote, block or not checkable";
+    status: Text, "text", "ok, warn, demote, block, not checkable, or silenced by --allow";
     effect: Text, "text", "What it does to which mechanism: none, demote:M1:location, demote:M5:time, block:M1, ...";
     value: Option<f64>, "unit", "The number that decided";
     message: Text, "text", "What was found, with numbers";
     advice: Text, "text", "What to do";
+    measure: Option<Text>, "text", "Which of the check's measures; null where it has one";
+    part: Option<i64>, "unit", "Numerator of the value";
+    whole: Option<i64>, "unit", "Denominator of the value";
+    limits: Option<Text>, "text", "Levels of the measure, as its file declares them";
+    source: Option<Text>, "text", "Where the levels come from";
+    short: Option<Text>, "text", "What was found in a few words";
+    subject: Option<Text>, "text", "What it is about where that is less than the file: a dso, a system call";
+    other_artifact_id: Option<i32>, "id", "The other file, where it compares two";
 });
 
 table!("thresholds", "One threshold as it was used, and where it comes from.", Threshold {
@@ -98,8 +107,18 @@ table!("thresholds", "One threshold as it was used, and where it comes from.", T
     support: f64, "unit", "Support threshold";
     saturate: f64, "unit", "Saturation";
     scale: Text, "text", "linear or log10";
-    interval: Text, "text", "wilson, complete, accounting, bootstrap or given";
+    interval: Text, "text", "wilson, complete, accounting, bootstrap, given or counter";
     min_n: i64, "count", "Fewest observations";
-    source_kind: Text, "text", "tool, paper, doc, measured or house";
+    source_kind: Text, "text", "tool, paper, doc, measured or house; user where --thresholds changed it";
     source: Text, "text", "The reference";
+    cost: Option<Text>, "text", "The basic cost that the bounds were stated for: malloc_pair, page_fault, system_call, context_switch";
+    cost_ns: Option<f64>, "ns", "What it is taken to cost on the recorded machine; the bounds follow it";
+    cost_source: Option<Text>, "text", "default, a measurement's anchor, or the file given with --costs";
+});
+
+table!("charges", "One amount that a special explanation took from a general one, so that no cost counts twice.", Charged {
+    hypothesis: Text, "text", "Id of the general one";
+    special: Text, "text", "Id of the KERNEL that took it";
+    how: Text, "text", "share: its own cost; class NAME: what of the general one's place lies under that symbol class; all: the general one is a mere consequence";
+    share: Option<f64>, "share", "What was taken of their resource; null for all";
 });

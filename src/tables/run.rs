@@ -5,8 +5,8 @@ use super::{Text, table};
 table!("artifacts", "One input file: what it is, who wrote it, what it came from, how well it was read.", Artifact {
     artifact_id: i32, "id", "Dense id, by path";
     path: Text, "text", "Path relative to the input root";
-    kind: Text, "text", "Format name of the registry: perf.data, strace-summary, strace-log, heaptrack, offcpu-stacks, time-v, perf-stat, hyperfine, memory-series, histogram, perf-lock, klockstat, futex-waits, syscount, accounting, sysstat, manifest";
-    tool: Text, "text", "Tool that recorded it: perf, simpleperf, strace, heaptrack, bpf, time, hyperfine, procfs, tripod";
+    kind: Text, "text", "Format name of the registry: perf.data, strace-summary, strace-log, heaptrack, offcpu-stacks, time-v, perf-stat, hyperfine, memory-series, histogram, perf-lock, klockstat, futex-waits, syscount, accounting, sysstat, profile-log, manifest";
+    tool: Text, "text", "Tool that recorded it: perf, simpleperf, strace, heaptrack, bpf, time, hyperfine, procfs, spans (the program itself), tripod";
     tool_version: Option<Text>, "text", "Version the file states";
     sha256: Text, "hex", "SHA-256 of the file as given";
     root: Text, "hex", "SHA-256 of the artifact it was converted from; its own where it was not";
@@ -55,6 +55,7 @@ table!("host", "One fact about the recorded machine and where it was read.", Hos
     artifact_id: i32, "id", "The artifact that states it";
     key: Text, "text", "hostname, kernel_release, kernel_build_id, arch, cpus, cpu_model, ...";
     value: Text, "text", "As stated";
+    number: Option<i64>, "count", "The value where it is a whole number";
 });
 
 table!("environment", "One reading of the surroundings of a recording: load, pressure, steal.", EnvironmentReading {
@@ -72,4 +73,20 @@ table!("diagnostics", "One kind of loss or doubt in one file: how often, where f
     message: Text, "text", "What happened";
     advice: Text, "text", "What to do about it";
     places: Text, "text", "The first three places, as record=N or L=N";
+});
+
+impl HostFact {
+    /// A fact of an artifact that is being read.
+    pub fn new(key: &str, value: &str) -> HostFact {
+        HostFact { artifact_id: 0, key: key.into(), value: value.into(), number: value.parse().ok() }
+    }
+}
+
+table!("recording_facts", "A number about one recording that a query cannot make; the quality checks read it.", RecordingFact {
+    artifact_id: i32, "id", "The recording";
+    fact: Text, "text", "lost_worst_second, throttled, sampling_rate, stacks_cut, in_step, process_life, names_by_file_name, names_refused, phases, phase_share, same_numbers, foreign_cpu";
+    part: i64, "unit", "Numerator";
+    whole: i64, "unit", "Denominator";
+    subject: Option<Text>, "text", "What it is about: a dso, the phases, ...";
+    other_artifact_id: Option<i32>, "id", "The other recording, where it compares two";
 });

@@ -20,6 +20,7 @@ table!("events", "One event of one artifact: the thing that was counted or trace
     n_eff: Option<f64>, "count", "Effective number of target samples: Kish's (sum w)^2 / sum w^2 over the design effect";
     design_effect: Option<f64>, "ratio", "Between-block variance over binomial variance, 20 time blocks, at least 1";
     lost: Option<i64>, "count", "Samples the kernel says it lost; null where it does not say";
+    excludes: Option<Text>, "text", "What it was told to leave out: kernel, user, or both with a comma; null where nothing or where the file cannot say";
 });
 
 table!("processes", "One process: a pid for as long as it meant one thing.", Process {

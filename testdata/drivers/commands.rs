@@ -151,7 +151,9 @@ fn explain_says_why() -> Outcome {
     expect(&scratch.analyze("run", &["-q"]), 0, "")?;
     let run = scratch.path("run");
     let text = String::from_utf8(support::tripod(&["explain", &run, "R25"]).stdout)?;
-    for part in ["R25 io.small_write", "Claim:", "Angle A:", "What would change the label", "Result | "] {
+    for part in
+        ["R25 io.small_write", "Claim:", "Angle A:", "What would change the label", "Result | ", "Known bias of the tool", "How sure: "]
+    {
         if !text.contains(part) {
             return Err(format!("{part} is missing in\n{text}").into());
         }

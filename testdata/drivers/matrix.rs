@@ -16,19 +16,28 @@ struct Column {
     cells: Vec<(String, String)>,
 }
 
+/// The columns of all tables of the page. A row that begins with `rule` heads a table; a rule that a table leaves out is
+/// not asserted there.
 fn table() -> Vec<Column> {
     let text = std::fs::read_to_string(support::testdata().join("labels.md")).unwrap_or_default();
-    let mut rows = text
+    let rows = text
         .lines()
         .filter(|line| line.starts_with('|'))
         .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>());
-    let header = rows.next().unwrap_or_default();
-    let rows: Vec<Vec<String>> = rows.filter(|row| row.first().is_some_and(|cell| cell.starts_with('R'))).collect();
-    let column = |(at, scenario): (usize, &String)| Column {
-        scenario: scenario.clone(),
-        cells: rows.iter().map(|row| (row[0].clone(), row.get(at).cloned().unwrap_or_default())).collect(),
-    };
-    header.iter().enumerate().skip(1).map(column).collect()
+    let mut columns: Vec<Column> = Vec::new();
+    let mut first = 0;
+    for row in rows {
+        let Some((name, cells)) = row.split_first() else { continue };
+        if name == "rule" {
+            first = columns.len();
+            columns.extend(cells.iter().map(|scenario| Column { scenario: scenario.clone(), cells: Vec::new() }));
+        } else if name.starts_with('R') {
+            for (column, cell) in columns[first..].iter_mut().zip(cells) {
+                column.cells.push((name.clone(), cell.clone()));
+            }
+        }
+    }
+    columns
 }
 
 pub fn trials() -> Vec<Trial> {
@@ -80,7 +89,8 @@ fn check(column: &Column) -> Outcome {
 
 /// The clean program: at least six of ten refuted by measured rejects, none not evaluated.
 fn clean(hypotheses: &[Value]) -> String {
-    let count = |label: &str| hypotheses.iter().filter(|row| row["label"] == label).count();
+    // Previews need recordings that this machine cannot make.
+    let count = |label: &str| hypotheses.iter().filter(|row| row["label"] == label && row["status"] != "preview").count();
     let mut wrong = String::new();
     if count("refuted") < 6 {
         let _ = writeln!(wrong, "| refuted | at least 6 | {} |", count("refuted"));

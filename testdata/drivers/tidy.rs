@@ -22,6 +22,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::ignorable_test("tidy::dependencies_are_explained", dependencies_are_explained),
         Trial::ignorable_test("tidy::unit_tests_have_their_tools", unit_tests_have_their_tools),
         Trial::ignorable_test("tidy::table_reference_is_current", table_reference_is_current),
+        Trial::ignorable_test("tidy::catalogue_is_current", catalogue_is_current),
     ]
 }
 
@@ -167,6 +168,17 @@ fn table_reference_is_current() -> Outcome {
         return Ok(Completion::Completed);
     }
     Err("queries/README.md does not end with the output of `tripod tables --docs`; replace its last part".into())
+}
+
+/// queries/CATALOGUE.md is what `tripod hypotheses --docs` prints.
+fn catalogue_is_current() -> Outcome {
+    let committed = std::fs::read_to_string(support::project().join("queries/CATALOGUE.md"))?;
+    let output = support::tripod(&["hypotheses", "--docs"]);
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !page.trim().is_empty() && committed == page {
+        return Ok(Completion::Completed);
+    }
+    Err("queries/CATALOGUE.md is not the output of `tripod hypotheses --docs`; write it anew".into())
 }
 
 /// The unit tests of objects/ and symbolize/ build programs and compare with binutils; without the tools they do nothing,

@@ -11,7 +11,7 @@ fn patterns_are_anchored() {
 
 fn dso(tables: &mut Tables, name: &str, kind: &str) -> i32 {
     let dso_id = tables.dsos.len() as i32;
-    tables.dsos.push(Dso { dso_id, name: name.into(), path: name.into(), build_id: None, kind: kind.into(), symbol_source: None });
+    tables.dsos.push(Dso { dso_id, name: name.into(), path: name.into(), kind: kind.into(), ..Dso::default() });
     dso_id
 }
 

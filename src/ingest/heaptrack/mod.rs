@@ -122,8 +122,7 @@ fn describe(parsed: &Parsed<'_>, recorder: &mut Recorder) {
     recorder.push_execution(Execution { argv: command.map(Into::into), wall_ns: end_ns, ..Execution::under("heaptrack") });
     if let Some((page_size, pages)) = parsed.machine {
         let mut fact = |key: &str, value: i64| {
-            let row = HostFact { artifact_id: 0, key: key.into(), value: value.to_string().into() };
-            recorder.tables.host.push(row);
+            recorder.tables.host.push(HostFact::new(key, &value.to_string()));
         };
         fact("page_size_bytes", page_size);
         fact("memory_bytes", page_size.saturating_mul(pages));

@@ -5,7 +5,8 @@
 //! compared with the names of artifacts that were read anyway, never opened.
 //!
 //! The importer stores the typed content in its recorder ([`Recorder::manifest`]); [`apply`] brings it to the tables
-//! once all artifacts are merged, since it speaks about the others.
+//! once all artifacts are merged, since it speaks about the others. A file with `schema` and `costs` alone, as the capture
+//! kit's program for measuring them prints it, is one too.
 
 mod apply;
 
@@ -31,6 +32,9 @@ pub const FORMAT: Format = Format {
 
 /// The newest manifest format this version knows.
 const SCHEMA_MAX: i64 = 1;
+
+/// Prefix of the keys of measured costs in `host`.
+pub const COST_KEY: &str = "cost.";
 
 /// The typed content of one manifest.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -115,7 +119,7 @@ pub fn manifests(recorders: &[Recorder]) -> Vec<Placed> {
 pub fn sniff(head: &[u8]) -> bool {
     let keys = text::top_level_keys(head);
     let has = |name: &str| keys.iter().any(|key| key == name);
-    has("schema") && (has("artifacts") || has("bare") || has("argv"))
+    has("schema") && (has("artifacts") || has("bare") || has("argv") || has("costs"))
 }
 
 pub fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {
@@ -142,6 +146,7 @@ pub fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {
         tools: reader.tools(&root),
         artifacts: reader.entries(&root),
     };
+    reader.costs(&root);
     host(&root, reader.recorder);
     recorder.artifact.records = manifest.artifacts.len() as i64;
     recorder.manifest = Some(manifest);
@@ -156,7 +161,7 @@ fn host(root: &Fields<'_>, recorder: &mut Recorder) {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        recorder.tables.host.push(HostFact { artifact_id: 0, key: key.as_str().into(), value: value.into() });
+        recorder.tables.host.push(HostFact::new(key, &value));
     }
 }
 
@@ -233,6 +238,18 @@ impl Reader<'_> {
     fn tools(&mut self, root: &Fields<'_>) -> BTreeMap<String, String> {
         let tools = root.get("tools").and_then(Value::as_object);
         tools.into_iter().flatten().filter_map(|(tool, version)| Some((tool.clone(), version.as_str()?.to_owned()))).collect()
+    }
+
+    /// What basic things cost on that machine, in nanoseconds: facts of the host, as `cost.page_fault`.
+    fn costs(&mut self, root: &Fields<'_>) {
+        let Some(object) = root.get("costs").and_then(Value::as_object) else { return };
+        let costs = Fields { object, pointer: "/costs".into() };
+        for key in object.keys() {
+            let Some(name) = key.strip_suffix("_ns") else { continue };
+            let Some(ns) = self.number(&costs, key).filter(|ns| *ns > 0.0) else { continue };
+            let fact = HostFact::new(&format!("{COST_KEY}{name}"), &ns.to_string());
+            self.recorder.tables.host.push(fact);
+        }
     }
 
     fn bare(&mut self, root: &Fields<'_>) -> Vec<BareRun> {

@@ -89,6 +89,17 @@ fn wrong_types_are_counted_and_damage_is_survived() {
     survives_damage(read, MANIFEST.as_bytes());
 }
 
+/// As costs.c of the capture kit prints it.
+#[test]
+fn measured_costs_become_facts_of_the_host() {
+    let text = r#"{"schema": 1, "costs": {"page_fault_ns": 2034.1, "malloc_pair_ns": 55.4, "soul_ns": "x", "negative_ns": -1}}"#;
+    assert!(sniff(text.as_bytes()));
+    let recorder = read_text(read, text);
+    let facts: Vec<_> = recorder.tables.host.iter().map(|row| (row.key.as_ref(), row.value.as_ref())).collect();
+    assert_eq!(facts, [("cost.page_fault", "2034.1"), ("cost.malloc_pair", "55.4")]);
+    assert_eq!(kinds(&recorder), ["manifest_field"]);
+}
+
 #[test]
 fn other_json_is_not_claimed() {
     assert!(sniff(MANIFEST.as_bytes()));

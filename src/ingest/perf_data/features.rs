@@ -86,8 +86,7 @@ pub fn command_line(container: &Container<'_>) -> Vec<String> {
 pub fn host_facts(container: &Container<'_>, build_ids: &BuildIds, recorder: &mut Recorder) {
     let mut fact = |key: &str, value: Option<String>| {
         if let Some(value) = value {
-            let (key, value) = (recorder.text(key), recorder.text(&value));
-            recorder.tables.host.push(HostFact { artifact_id: 0, key, value });
+            recorder.tables.host.push(HostFact::new(key, &value));
         }
     };
     let mut meta = meta_info(container);

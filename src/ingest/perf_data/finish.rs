@@ -100,6 +100,7 @@ impl Import<'_, '_> {
             total = total.saturating_add(lost);
             if let Some(row) = info.event_id.and_then(|id| self.recorder.tables.events.get_mut(id as usize)) {
                 row.lost = Some(lost);
+                row.excludes = excluded(attr).map(Into::into);
                 if lost > 0 {
                     let whole = row.n.saturating_add(lost);
                     parts.push(format!("{} {lost} of {whole} ({})", row.name, percent(lost, whole)));
@@ -114,6 +115,16 @@ impl Import<'_, '_> {
             let advice = "record with larger buffers (-m 16M) or a lower frequency; shares carry this as uncertainty";
             self.recorder.skip_many("perf_lost_samples", Severity::Warn, total, &message, advice, "");
         }
+    }
+}
+
+/// What the event was told to leave out.
+fn excluded(attr: &Attr) -> Option<&'static str> {
+    match (attr.has(ATTR_FLAG_BIT_EXCLUDE_KERNEL), attr.has(ATTR_FLAG_BIT_EXCLUDE_USER)) {
+        (true, true) => Some("kernel,user"),
+        (true, false) => Some("kernel"),
+        (false, true) => Some("user"),
+        (false, false) => None,
     }
 }
 

@@ -204,6 +204,7 @@ impl<'a, 'r> Import<'a, 'r> {
         let by_id = self.by_id.get(&id).copied();
         let event = self.events.get_mut(by_id.or(record.attr).unwrap_or(0))?;
         event.lost.ring = event.lost.ring.saturating_add(lost);
+        self.counts.worst_second.add(time_of(record), lost, 0);
         Some(())
     }
 
@@ -220,6 +221,7 @@ impl<'a, 'r> Import<'a, 'r> {
             return Some(());
         };
         let sample = sample::decode(self.attrs.get(index)?, record.body, self.order)?;
+        self.counts.worst_second.add(time_of(record), 0, 1);
         let (pid, tid) = sample.ids.unwrap_or((-1, -1));
         self.counts.swapper |= pid == 0 && tid == 0;
         let thread = self.tasks.thread(pid, tid, self.recorder);

@@ -11,6 +11,41 @@ use crate::ingest::{Recorder, Severity};
 /// The recording tool's record types that are known (BPF_METADATA).
 const USER_TYPE_LAST: u32 = 84;
 
+/// The second in which most was lost: the ring overflows when most happens. Records come in order of time.
+#[derive(Debug, Default)]
+pub(super) struct WorstSecond {
+    second: i64,
+    lost: u64,
+    seen: u64,
+    worst: (u64, u64),
+}
+
+impl WorstSecond {
+    pub fn add(&mut self, time: Option<i64>, lost: u64, seen: u64) {
+        let Some(second) = time.map(|time| time / 1_000_000_000) else { return };
+        if second != self.second {
+            self.close();
+            (self.second, self.lost, self.seen) = (second, 0, 0);
+        }
+        self.lost = self.lost.saturating_add(lost);
+        self.seen = self.seen.saturating_add(seen);
+    }
+
+    fn close(&mut self) {
+        let whole = self.lost.saturating_add(self.seen);
+        if whole > 0 && u128::from(self.lost) * u128::from(self.worst.1.max(1)) > u128::from(self.worst.0) * u128::from(whole) {
+            self.worst = (self.lost, whole);
+        }
+    }
+
+    /// (lost, lost and seen) of that second; 0 of 1 where nothing was lost.
+    pub fn worst(mut self) -> (i64, i64) {
+        self.close();
+        let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        (whole(self.worst.0), whole(self.worst.1.max(1)))
+    }
+}
+
 /// What becomes diagnostics at the end.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
@@ -18,6 +53,7 @@ pub(super) struct Counts {
     pub first_bad: Option<i64>,
     pub unknown_event: i64,
     pub throttle: Throttle,
+    pub worst_second: WorstSecond,
     pub untimed_samples: i64,
     pub stacks: StackCounts,
     pub swapper: bool,
@@ -27,6 +63,10 @@ pub(super) struct Counts {
 
 impl Counts {
     pub(super) fn report(&mut self, recorder: &mut Recorder) {
+        let (lost, whole) = std::mem::take(&mut self.worst_second).worst();
+        recorder.note_fact("lost_worst_second", lost, whole);
+        // Cut at the dump's size or as deep as the kernel records: either way the outer end is missing.
+        recorder.note_fact("stacks_cut", self.stacks.deep.saturating_add(self.stacks.ends.cut).min(self.stacks.made), self.stacks.made);
         std::mem::take(&mut self.throttle).report(self.first_time.zip(self.last_time), recorder);
         let mut tell = |kind: &str, severity, count: i64, message: &str, advice: &str, place: &str| {
             if count > 0 {

@@ -65,6 +65,7 @@ struct Seen {
 pub fn report(attrs: &[Attr], events: &[EventInfo], recorder: &mut Recorder) {
     let seen = look(recorder);
     let mut doubts = Vec::new();
+    let mut rates: Vec<(u64, u64)> = Vec::new();
     for (info, attr) in events.iter().zip(attrs) {
         let Some((id, seen)) = info.event_id.and_then(|id| Some((id, seen.get(id as usize)?))) else { continue };
         let Some(row) = recorder.tables.events.get(id as usize) else { continue };
@@ -75,7 +76,14 @@ pub fn report(attrs: &[Attr], events: &[EventInfo], recorder: &mut Recorder) {
         if is_cpu && row.n > 0 {
             doubts.extend(lockstep(attr, &name, row.n));
             doubts.extend(missed_rate(attr, seen, &name, row.n));
+            rates.extend(asked(attr).zip(rate(seen)).map(|(asked, hz)| (hz, asked)));
         }
+    }
+    // Of several events, the one that fell behind most.
+    if let Some((hz, asked)) =
+        rates.into_iter().min_by(|a, b| (u128::from(a.0) * u128::from(b.1)).cmp(&(u128::from(b.0) * u128::from(a.1))))
+    {
+        recorder.note_fact("sampling_rate", i64::try_from(hz).unwrap_or(i64::MAX), i64::try_from(asked).unwrap_or(i64::MAX));
     }
     for doubt in doubts {
         recorder.skip_many(doubt.kind, doubt.severity, doubt.count, &doubt.message, doubt.advice, &doubt.place);
@@ -172,13 +180,15 @@ fn lockstep(attr: &Attr, name: &str, n: i64) -> Option<Doubt> {
     })
 }
 
+/// Samples a second of a thread that is sampled again and again.
+fn rate(seen: &Seen) -> Option<u64> {
+    let median = seen.gaps.median();
+    (seen.gaps.n >= GAPS_MIN && median > 0).then(|| 1_000_000_000 / median)
+}
+
 fn missed_rate(attr: &Attr, seen: &Seen, name: &str, n: i64) -> Option<Doubt> {
     let asked = asked(attr)?;
-    let median = seen.gaps.median();
-    if seen.gaps.n < GAPS_MIN || median == 0 {
-        return None;
-    }
-    let hz = 1_000_000_000 / median;
+    let (hz, median) = (rate(seen)?, seen.gaps.median());
     if hz.saturating_mul(10) >= asked.saturating_mul(8) && hz.saturating_mul(8) <= asked.saturating_mul(10) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! THROTTLE and UNTHROTTLE: spans in which the kernel took no samples, because they came too often. A span ends when the
 //! kernel looks again, which for a thread that sleeps meanwhile is when it runs again: the sum is an upper bound.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::import::Import;
 use super::order::Record;
@@ -12,6 +12,7 @@ use crate::ingest::{Recorder, Severity};
 #[derive(Debug, Default)]
 pub struct Throttle {
     open: FxHashMap<u64, u64>,
+    streams: FxHashSet<u64>,
     begun: i64,
     ended: i64,
     total_ns: u64,
@@ -23,6 +24,7 @@ impl Throttle {
         self.begun += 1;
         self.first.get_or_insert(record_no);
         self.open.entry(stream).or_insert(time);
+        self.streams.insert(stream);
     }
 
     pub fn end(&mut self, stream: u64, time: u64) {
@@ -34,14 +36,18 @@ impl Throttle {
 
     /// `window` is the first and the last time of the recording.
     pub fn report(mut self, window: Option<(i64, i64)>, recorder: &mut Recorder) {
+        let whole = window.map_or(0, |(first, last)| last.saturating_sub(first).max(0));
         if self.begun == 0 {
+            recorder.note_fact("throttled", 0, whole);
             return;
         }
         let last = window.and_then(|(_, last)| u64::try_from(last).ok());
         for begin in std::mem::take(&mut self.open).into_values() {
             self.total_ns = self.total_ns.saturating_add(last.map_or(0, |last| last.saturating_sub(begin)));
         }
-        let whole = window.map_or(0, |(first, last)| last.saturating_sub(first).max(0));
+        // Of the time of those streams that were throttled at all.
+        let streams = i64::try_from(self.streams.len()).unwrap_or(i64::MAX);
+        recorder.note_fact("throttled", i64::try_from(self.total_ns).unwrap_or(i64::MAX), whole.saturating_mul(streams));
         let share = if whole > 0 { format!(", the recording lasted {}", milliseconds(whole as u64)) } else { String::new() };
         let message = format!(
             "the kernel throttled sampling: {} THROTTLE and {} UNTHROTTLE records, {} between them, summed over CPUs and events{share}",

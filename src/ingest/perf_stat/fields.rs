@@ -7,7 +7,7 @@
 //! In a locale with a decimal comma, `-x,` splits every decimal number into two fields. The running percentage shows
 //! which it is: `100.00`, or `100` and `00`. Separator and decimal mark are found apart from each other.
 
-use super::{Run, Value};
+use super::{Run, Value, metric};
 use crate::ingest::{Recorder, Severity, text};
 
 const SEPARATORS: [char; 6] = [';', ',', '|', '\t', ':', ' '];
@@ -88,7 +88,18 @@ fn parse(line: &str, separator: char, line_no: i64) -> Option<Value> {
         _ => (number.to_owned(), event - 2),
     };
     let (interval, scope) = prefix(fields.get(..value_at).unwrap_or_default(), split_decimals);
-    Some(Value { event: at(event)?.to_owned(), number, unit: unit.to_owned(), running: Some(running), scope, interval, is_mean, line_no })
+    let metric = at(next + 2).zip(at(next + 3)).and_then(|(number, unit)| metric(number, unit));
+    Some(Value {
+        event: at(event)?.to_owned(),
+        number,
+        unit: unit.to_owned(),
+        running: Some(running),
+        scope,
+        interval,
+        is_mean,
+        metric,
+        line_no,
+    })
 }
 
 /// What stands in front of the value: the interval's time stamp, then CPU, core or thread.

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::{Run, Value};
+use super::{Run, Value, metric};
 use crate::ingest::{Recorder, Severity, text};
 
 pub fn is_value(line: &str) -> bool {
@@ -19,9 +19,13 @@ pub fn read(bytes: &[u8], recorder: &mut Recorder) -> Run {
             continue;
         }
         match serde_json::from_str::<Json>(line) {
-            Ok(object) if object.get("counter-value").is_some() => run.values.push(value(&object, line_no)),
-            // `-M` metric lines without a counter
-            Ok(_) => {}
+            Ok(object) => {
+                let value = value(&object, line_no);
+                // A further metric of the event above has a line without a counter (`-M`).
+                if object.get("counter-value").is_some() || value.metric.is_some() {
+                    run.values.push(value);
+                }
+            }
             Err(error) => {
                 recorder.skip(
                     "perf_stat_line",
@@ -54,6 +58,7 @@ fn value(object: &Json, line_no: i64) -> Value {
         scope,
         interval: shown("interval"),
         is_mean: object.get("variance").is_some(),
+        metric: shown("metric-value").zip(shown("metric-unit")).and_then(|(number, unit)| metric(&number, &unit)),
         line_no,
     }
 }

@@ -36,7 +36,17 @@ struct Value {
     interval: Option<String>,
     /// The value is a mean over several runs (`-r`).
     is_mean: bool,
+    /// A metric that perf worked out beside it (`-M`): name and percent as printed.
+    metric: Option<(String, String)>,
     line_no: i64,
+}
+
+/// `23.4` and `%  tma_backend_bound`: a metric in percent with a name of one word. `of all branches` is a remark.
+fn metric(number: &str, unit: &str) -> Option<(String, String)> {
+    let mut words = unit.strip_prefix('%')?.split_whitespace();
+    let (name, rest) = (words.next()?, words.next());
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic()) && rest.is_none();
+    (is_name && text::decimal(number, 4).is_some()).then(|| (name.to_owned(), number.to_owned()))
 }
 
 pub fn sniff(head: &[u8]) -> bool {
@@ -87,6 +97,13 @@ fn integer(value: &Value) -> Option<(i64, &'static str)> {
 
 fn push(value: &Value, recorder: &mut Recorder) {
     recorder.artifact.records += 1;
+    if let Some((name, percent)) = &value.metric {
+        let row = counter(value, name, text::decimal(percent, 4), "millionths", "counted", recorder);
+        recorder.tables.counters.push(row);
+    }
+    if value.event.is_empty() {
+        return;
+    }
     let (number, unit, status) = match value.number.as_str() {
         "<not counted>" => (None, time_unit(&value.unit), "not counted"),
         "<not supported>" => (None, time_unit(&value.unit), "not supported"),
@@ -99,10 +116,16 @@ fn push(value: &Value, recorder: &mut Recorder) {
             }
         },
     };
+    let (event, modifiers) = plain_event(&value.event);
+    let row = counter(value, event, number, unit, status, recorder);
+    recorder.tables.counters.push(Counter { modifiers: modifiers.map(Into::into), ..row });
+}
+
+fn counter(value: &Value, event: &str, number: Option<i64>, unit: &str, status: &str, recorder: &mut Recorder) -> Counter {
     let running = value.running.as_deref().filter(|_| number.is_some()).and_then(|percent| text::decimal(percent, 4));
-    let row = Counter {
+    Counter {
         artifact_id: 0,
-        event: recorder.text(plain_event(&value.event)),
+        event: recorder.text(event),
         value: number,
         unit: unit.into(),
         status: status.into(),
@@ -110,19 +133,21 @@ fn push(value: &Value, recorder: &mut Recorder) {
         scope: recorder.text(value.scope.as_deref().unwrap_or("process")),
         interval_ns: value.interval.as_deref().and_then(text::seconds),
         line_no: value.line_no,
-    };
-    recorder.tables.counters.push(row);
+        modifiers: None,
+    }
 }
 
 fn time_unit(unit: &str) -> &'static str {
     if matches!(unit, "ns" | "usec" | "msec" | "seconds") { "ns" } else { "count" }
 }
 
-/// The name without modifiers (`cycles:u`).
-fn plain_event(event: &str) -> &str {
+/// The name and its modifiers (`cycles:u`).
+fn plain_event(event: &str) -> (&str, Option<&str>) {
     match event.rsplit_once(':') {
-        Some((name, modifiers)) if !modifiers.is_empty() && modifiers.chars().all(|c| "ukhGHpPSDWeI".contains(c)) => name,
-        _ => event,
+        Some((name, modifiers)) if !modifiers.is_empty() && modifiers.chars().all(|c| "ukhGHpPSDWeI".contains(c)) => {
+            (name, Some(modifiers))
+        }
+        _ => (event, None),
     }
 }
 

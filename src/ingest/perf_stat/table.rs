@@ -1,6 +1,6 @@
 //! `perf stat` as printed for people. Several reports may follow each other in one file.
 
-use super::{Run, Value};
+use super::{Run, Value, metric};
 use crate::ingest::{Recorder, Severity, text};
 
 const TITLE: &str = "Performance counter stats for ";
@@ -19,7 +19,7 @@ pub fn read(bytes: &[u8], recorder: &mut Recorder) -> Vec<Run> {
         }
         let Some(run) = runs.last_mut() else { continue };
         match parse(&line, line_no) {
-            Parsed::Value(value) => run.values.push(value),
+            Parsed::Value(value) => run.values.push(*value),
             Parsed::Nothing => {}
             Parsed::Broken => recorder.skip(
                 "perf_stat_line",
@@ -41,7 +41,7 @@ fn command(title: &str) -> Option<String> {
 }
 
 enum Parsed {
-    Value(Value),
+    Value(Box<Value>),
     Nothing,
     Broken,
 }
@@ -49,6 +49,10 @@ enum Parsed {
 fn parse(line: &str, line_no: i64) -> Parsed {
     let (left, right) = line.split_once(" # ").unwrap_or((line, ""));
     let is_mean = line.contains("( +-") || line.contains(" +- ");
+    let metric = right.trim_start().split_once(' ').and_then(|(number, rest)| metric(number, rest.split('(').next().unwrap_or("").trim()));
+    if left.trim().is_empty() && metric.is_some() {
+        return Parsed::Value(Box::new(Value { is_mean, metric, line_no, ..Value::default() }));
+    }
     let mut words: Vec<&str> = left.split_whitespace().take_while(|word| *word != "(" && *word != "+-" && !word.starts_with('(')).collect();
     let number = match words.as_slice() {
         ["<not", "counted>" | "supported>", ..] => words.drain(..2).collect::<Vec<_>>().join(" "),
@@ -67,7 +71,7 @@ fn parse(line: &str, line_no: i64) -> Parsed {
         [event] => ("", *event),
         _ => return Parsed::Broken,
     };
-    Parsed::Value(Value { event: event.into(), number, unit: unit.into(), running, is_mean, line_no, ..Value::default() })
+    Parsed::Value(Box::new(Value { event: event.into(), number, unit: unit.into(), running, is_mean, metric, line_no, ..Value::default() }))
 }
 
 /// `60,243.87` -> `60243.87`; `1.234.567` and `1 234` in other locales. The last mark counts as decimal only where

@@ -113,3 +113,25 @@ fn other_text_is_left_alone() {
     assert!(!sniff(b"time,value,unit\n1,2,ms\n"));
     assert!(!sniff(b"{\"event\": 1}\n"));
 }
+
+/// `perf stat -M` as perf 6.1 writes it on a machine with topdown counters (tools/perf/util/stat-display.c): the metric
+/// beside its event, and further ones on lines of their own.
+#[test]
+fn metrics_in_percent_are_kept() {
+    let metrics = |text: &str| {
+        let recorder = read_text(read, text);
+        let rows: Vec<_> = recorder.tables.counters.iter().filter(|row| &*row.unit == "millionths").cloned().collect();
+        assert_eq!(recorder.tables.counters.len() - rows.len(), 1, "one event: {text}");
+        rows.into_iter().map(|row| (row.event.to_string(), row.value, row.running_share)).collect::<Vec<_>>()
+    };
+    let json = r#"{"counter-value" : "1000.000000", "unit" : "", "event" : "topdown-be-bound", "event-runtime" : 5, "pcnt-running" : 83.00, "metric-value" : "23.400000", "metric-unit" : "%  tma_backend_bound"}
+{"metric-value" : "12.100000", "metric-unit" : "%  tma_memory_bound"}
+"#;
+    let wanted = [("tma_backend_bound".to_owned(), Some(234_000), Some(0.83)), ("tma_memory_bound".to_owned(), Some(121_000), None)];
+    assert_eq!(metrics(json), wanted);
+    assert_eq!(metrics("1000,,topdown-be-bound,5,83.00,23.4,%  tma_backend_bound\n"), wanted[..1]);
+    let table = " Performance counter stats for './p':\n\n     1,000      topdown-be-bound    #     23.4 %  tma_backend_bound      (83.00%)\n                                   #     12.1 %  tma_memory_bound\n";
+    assert_eq!(metrics(table), wanted);
+    // A remark is no metric.
+    assert_eq!(metrics("9,,branch-misses,5,100.00,0.15,of all branches\n"), []);
+}

@@ -1,0 +1,46 @@
+//! Numbers about recordings that a query cannot make: rhythms, phases, equal figures. The quality checks read them.
+
+mod lives;
+mod names;
+mod numbers;
+mod phases;
+mod rhythm;
+
+use super::nodes::Nodes;
+use crate::tables::{Event, RecordingFact, Sample, Tables, Text};
+
+/// Adds the facts of all recordings, in order of artifact.
+pub fn find(tables: &mut Tables, nodes: &Nodes) {
+    let mut rows = Vec::new();
+    rows.extend(rhythm::find(tables));
+    rows.extend(lives::find(tables));
+    rows.extend(names::find(tables, nodes));
+    rows.extend(phases::find(tables, nodes));
+    rows.extend(numbers::find(tables, nodes));
+    tables.recording_facts.extend(rows);
+    let key = |row: &RecordingFact| (row.artifact_id, row.fact.clone(), row.subject.clone(), row.other_artifact_id);
+    tables.recording_facts.sort_by_cached_key(key);
+}
+
+fn fact(artifact_id: i32, fact: &str, part: i64, whole: i64) -> RecordingFact {
+    RecordingFact { artifact_id, fact: Text::from(fact), part, whole, subject: None, other_artifact_id: None }
+}
+
+/// The event by which each recording samples the CPU: the first of its cpu events, as the view cpu_events has it.
+fn cpu_events(tables: &Tables) -> Vec<&Event> {
+    let mut out: Vec<&Event> = tables.events.iter().filter(|event| event.role.as_ref() == "cpu").collect();
+    out.sort_by_key(|event| (event.artifact_id, event.event_id));
+    out.dedup_by_key(|event| event.artifact_id);
+    out
+}
+
+/// The samples of an event; they lie together.
+fn samples_of(tables: &Tables, event: i32) -> &[Sample] {
+    let start = tables.samples.partition_point(|sample| sample.event_id < event);
+    let end = tables.samples.partition_point(|sample| sample.event_id <= event);
+    tables.samples.get(start..end).unwrap_or(&[])
+}
+
+fn is_target(tables: &Tables, sample: &Sample) -> bool {
+    sample.thread_id.get().and_then(|id| tables.threads.get(usize::try_from(id).ok()?)).is_some_and(|thread| thread.is_target)
+}
