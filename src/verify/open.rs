@@ -33,6 +33,9 @@ pub enum Problem {
 
 pub type Outcome = Result<Found, Problem>;
 
+/// Values, and how many observations are behind them.
+type Values = (Vec<i64>, Option<i64>);
+
 fn found(values: Vec<i64>, basis: Basis) -> Outcome {
     Ok(Found { values, n: None, basis })
 }
@@ -139,7 +142,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The sum by the artifact's own text or records; `None` where that takes the tables.
-    fn of_file(&self, sum: &Sum) -> Result<Option<Found>, String> {
+    fn of_file(&self, sum: &Sum) -> Result<Option<Values>, String> {
         let one = |value: i64, n: i64| Some((vec![value], Some(n)));
         let kind = self.artifact.kind.as_str();
         let only = |keys: &[&str]| sum.keys.iter().all(|(key, _)| keys.contains(&key.as_str()));
@@ -205,7 +208,7 @@ impl<'a> Reader<'a> {
 
     /// Off-CPU time of all stacks. Preempted stacks are in the file and no waits, and only their frames tell: they are
     /// taken off as the table has them. The unit is the tool's: microseconds, or what the name of its map says.
-    fn stack_total(&self, sum: &Sum) -> Result<Option<Found>, String> {
+    fn stack_total(&self, sum: &Sum) -> Result<Option<Values>, String> {
         let (total, n) = stacks::total(self.bytes());
         let preempted = Sum { keys: vec![("reason".to_owned(), "preempted".to_owned())], ..sum.clone() };
         let (apart, apart_n) = self.sums.sum(self.artifact.id, &preempted)?;
