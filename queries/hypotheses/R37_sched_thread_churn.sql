@@ -125,20 +125,21 @@ WHERE p.family = 'clone'
 -- metric: short_lived_share unit=share reject=0.1 support=0.5 saturate=0.9 scale=linear interval=complete min_n=20 basis=time source=house:"half of them live 10 ms or less, that is, the median does; rules.md R37 B"
 -- normalizer: the life of the program in the recorded window
 -- needs: thread_states
--- evidence: {threads_per_second.part} threads in {threads_per_second.whole_s} s; {short_lived_share.percent} of them lived 10 ms or less
+-- evidence: {threads_per_second.part} threads beside the first of their process in {threads_per_second.whole_s} s; {short_lived_share.percent} of them lived 10 ms or less
 -- record: perf record -a -e sched:sched_switch,sched:sched_wakeup -g -o sched.perf.data -- {argv}
 WITH lives AS (
     SELECT s.artifact_id AS artifact_id, CAST(COUNT(s.thread_id) AS BIGINT) AS n,
         CAST(SUM(CASE WHEN s.window_ns <= 10000000 THEN 1 ELSE 0 END) AS BIGINT) AS short_n
     FROM thread_states AS s
     JOIN threads AS t ON s.thread_id = t.thread_id
-    WHERE t.is_target
+    JOIN processes AS p ON t.process_id = p.process_id
+    WHERE t.is_target AND t.tid <> p.pid
     GROUP BY s.artifact_id
 )
-SELECT v.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'threads_per_second' AS metric, v.n AS part,
-    w.life_ns AS whole, v.n AS n
-FROM lives AS v
-JOIN program_lives AS w ON v.artifact_id = w.artifact_id
+SELECT w.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'threads_per_second' AS metric,
+    COALESCE(v.n, 0) AS part, w.life_ns AS whole, COALESCE(v.n, 0) AS n
+FROM program_lives AS w
+LEFT JOIN lives AS v ON w.artifact_id = v.artifact_id
 UNION ALL
 SELECT v.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'short_lived_share' AS metric, v.short_n AS part,
     v.n AS whole, v.n AS n
