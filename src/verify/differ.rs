@@ -5,7 +5,7 @@ use polars::prelude::{AnyValue, DataFrame};
 use super::report::Part;
 
 /// Differences told of one file.
-const TOLD_MAX: usize = 5;
+const TOLD_MAX: usize = 3;
 /// Characters shown around what differs.
 const AROUND: usize = 24;
 const SHOWN_MAX: usize = 100;
@@ -135,6 +135,6 @@ mod tests {
         assert_eq!(told("a\nc", "a\nb\nc"), ["a.md:2: lacks a line, replay gives \"b\""]);
         assert!(told(has, has).is_empty());
         let many = told(&"x\n".repeat(50), &"y\n".repeat(50));
-        assert_eq!((many.len(), many[5].as_str()), (6, "a.md: 45 more lines differ"));
+        assert_eq!((many.len(), many[3].as_str()), (4, "a.md: 47 more lines differ"));
     }
 }

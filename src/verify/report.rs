@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 /// Failures listed per part; the number of all is printed.
-const LISTED_MAX: usize = 20;
+const LISTED_MAX: usize = 40;
 
 /// One thing that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn the_list_is_bounded_and_the_count_is_not() {
         let mut part = Part::new("replay");
-        (0..30).for_each(|n| part.fail(format!("file:{n}"), "differs"));
+        (0..50).for_each(|n| part.fail(format!("file:{n}"), "differs"));
         let text = Report { parts: vec![part], ..Report::default() }.text();
-        assert!(text.contains("and 10 more") && text.contains("30 differ"), "{text}");
+        assert!(text.contains("and 10 more") && text.contains("50 differ"), "{text}");
     }
 }
