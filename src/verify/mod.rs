@@ -18,6 +18,7 @@ mod claims;
 mod content;
 mod differ;
 mod number;
+mod of_file;
 mod open;
 mod perf;
 mod places;

@@ -29,8 +29,8 @@ fn open(kind: &str, bytes: &[u8], part: &str) -> Outcome {
 /// Number and sum of periods as `perf script -F event,period` of perf 6.1 prints them.
 #[test]
 fn compressed_and_piped_files_are_walked() {
-    type Expected = (&'static str, &'static [(&'static str, usize, i64)]);
-    let files: [Expected; 3] = [
+    type Events = &'static [(&'static str, usize, i64)];
+    let files: [(&str, Events); 3] = [
         ("compressed.perf.data", &[("cpu-clock", 385, 385_385_385)]),
         ("pipe.perf.data", &[("cpu-clock", 69, 138_276_552), ("page-faults", 6, 732)]),
         ("compressed-pipe.perf.data", &[("cpu-clock", 53, 106_212_424)]),

@@ -1,5 +1,6 @@
 //! heaptrack's interpreted file: totals by its own records. `a SIZE TRACE` defines an allocation, `+ INFO` makes one,
-//! `- INFO` frees one; numbers are hexadecimal, an allocation freed by the very next event is temporary.
+//! `- INFO` frees one; numbers are hexadecimal, an allocation freed by the very next event is temporary. heaptrack counts that
+//! with 0 for "no allocation since the last release", which is also the number of the first: so does this.
 
 /// Totals over the whole recording.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub struct Heap {
 pub fn totals(bytes: &[u8]) -> Heap {
     let mut sizes: Vec<i64> = Vec::new();
     let mut heap = Heap::default();
-    let (mut live, mut last) = (0_i64, None);
+    let (mut live, mut last) = (0_i64, 0_i64);
     for line in bytes.split(|byte| *byte == b'\n') {
         let Some((kind, rest)) = line.split_first() else { continue };
         let mut words = rest.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
@@ -28,11 +29,11 @@ pub fn totals(bytes: &[u8]) -> Heap {
                     heap.bytes = heap.bytes.saturating_add(size);
                     live = live.saturating_add(size);
                     heap.peak_bytes = heap.peak_bytes.max(live);
-                    last = Some(info);
+                    last = info;
                 } else {
-                    heap.temporary_calls += i64::from(last == Some(info));
+                    heap.temporary_calls += i64::from(last == info);
                     live = live.saturating_sub(size);
-                    last = None;
+                    last = 0;
                 }
             }
             _ => {}
