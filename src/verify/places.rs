@@ -31,6 +31,8 @@ pub struct Place {
     pub site: Option<String>,
     pub site_dso: Option<String>,
     pub classes: HashSet<String>,
+    /// Those of the leaf itself.
+    pub leaf_classes: HashSet<String>,
     pub leaf: Option<String>,
     pub leaf_is_kernel: bool,
     /// The leaf is where interrupts are enabled again: its time belongs to the caller.
@@ -99,6 +101,7 @@ impl Places {
             what: self.what(&frames),
             site: site.map(|function| function.name.clone()),
             site_dso: site.and_then(|function| function.dso.clone()),
+            leaf_classes: frames.first().and_then(|frame| frame.function).map(|function| function.classes.clone()).unwrap_or_default(),
             classes: frames.iter().filter_map(|frame| frame.function).flat_map(|function| function.classes.iter().cloned()).collect(),
             leaf: leaf.and_then(|frame| frame.function).map(|function| function.name.clone()),
             leaf_is_kernel: leaf.is_some_and(|frame| frame.is_kernel),

@@ -196,7 +196,8 @@ type Fits<'a> = Box<dyn Fn(&Place) -> bool + 'a>;
 /// The condition on a stack that the keys of an anchor say. A leaf alone is a function's own time, but of a hotspot (which
 /// names its event) it is a place without a site.
 fn place_filter<'a>(keys: &'a [(&'a str, &'a str)], of_hotspot: bool) -> Result<Fits<'a>, String> {
-    const KNOWN: [&str; 10] = ["has", "without", "kernel_leaf", "leaf", "syscall", "class", "kernel", "unknown", "site", "dso"];
+    const KNOWN: [&str; 11] =
+        ["has", "leaf_class", "without", "kernel_leaf", "leaf", "syscall", "class", "kernel", "unknown", "site", "dso"];
     if let Some((key, _)) = keys.iter().find(|(key, _)| !KNOWN.contains(key)) {
         return Err(format!("sums over stacks by {key} are not known here"));
     }
@@ -212,6 +213,7 @@ fn place_filter<'a>(keys: &'a [(&'a str, &'a str)], of_hotspot: bool) -> Result<
             Some(leaf) => place.leaf.as_deref() == Some(leaf) && !place.leaf_is_sink,
             None => true,
         };
+        let own = get("leaf_class").is_none_or(|class| place.leaf_classes.contains(class));
         let kernel = get("kernel_leaf").is_none_or(|wanted| place.leaf_is_kernel == (wanted == "1"));
         let site = match (get("site"), is_place) {
             (Some("[unknown]"), false) => place.site.is_none() || place.site.as_deref() == Some("[unknown]"),
@@ -220,6 +222,6 @@ fn place_filter<'a>(keys: &'a [(&'a str, &'a str)], of_hotspot: bool) -> Result<
         };
         let dso = get("dso").is_none_or(|dso| place.site_dso.as_deref() == Some(dso));
         let what = what.is_none_or(|(key, value)| place.what.0 == *key && place.what.1 == *value);
-        classes && leaf && kernel && site && dso && what
+        classes && own && leaf && kernel && site && dso && what
     }))
 }
