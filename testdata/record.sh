@@ -23,6 +23,7 @@
 #   RECORD_ONLY        artifacts to take, e.g. "cpu-fp strace-c" (default: all)
 #   RECORD_BUILT       1: the programs are there already
 #   RECORD_NAMES       folders to record, of those of the scenario (default: all)
+# shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2030,SC2031 # {variant} and {threads} are meant to stay in their subshells
 set -euo pipefail
 export LC_ALL=C
@@ -90,7 +91,7 @@ build() {
     done
     build_many
     cp "$here/rss.sh" "$rec/bin/rss.sh"
-    for source in "$here"/workloads/*.rs; do
+    for source in "$here"/workloads/*r.rs; do # the twins in Rust
         [ -e "$source" ] || continue
         need rustc rustc
         program=$(basename "$source" .rs)

@@ -86,7 +86,7 @@ partner() { # [ARTIFACTS]
 more() {
     # What the program and the tools need: about 2.5 s bare, few hundred kB in all. Many of these programs make the
     # pressure themselves, so there is no point in waiting for it to go.
-    offcpu_s=1 settle=1
+    offcpu_s=1 settle=0
     case $1 in
         s2b) sched_on="" work_bench=40000 work_series=40000 series_threads=1,2,4 bench_variants=hammer,local
             record s2b-cpu-mutex s2b hammer 200000 4
@@ -138,7 +138,7 @@ more() {
             record s12-oversubscription s12 compute 400000 8
             partner sched; sched_on="" extras="accounting runqlat"
             record s12p-thread-per-cpu s12 compute 400000 2 ;;
-        s13) work_sched=200 work_calls=40 work_mem=100 work_strace=500 work_bench=300 calls_trace=clone,vfork,execve,wait4 bench_variants=processes,inline
+        s13) work_sched=200 work_calls=40 work_mem=100 work_strace=150 work_bench=300 calls_trace=clone,vfork,execve,wait4 bench_variants=processes,inline
             only="bare time-v perf-stat cpu-fp cpu-dwarf sched offcpu strace-c strace-cw calls mem bench"
             record s13-fork-exec s13 processes 2500
             partner sched
