@@ -40,6 +40,7 @@ const OPEN: &[&str] = &[
     "cases::cases/r36s-stolen",
     "cases::rows_are_well_formed",
     "mutations::",
+    "recipe::missing_takes_only_what_settles",
     "verify::confirms::s10-thread-churn",
     "verify::confirms::s11p-blocking",
     "verify::confirms::s12-oversubscription",
