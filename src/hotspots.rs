@@ -244,10 +244,7 @@ fn wait_rows(tables: &Tables, shares: &Shares) -> Vec<Row> {
         if value < SMALL_SHARE {
             continue;
         }
-        let mut anchor = format!("{base}&reason={}", encode(reason));
-        if let Some(name) = site_name {
-            anchor = format!("{anchor}&site={}", encode(name));
-        }
+        let anchor = format!("{base}&reason={}&site={}", encode(reason), encode(site_name.map_or("[unknown]", |name| name)));
         let what = format!("waiting: {reason}");
         let hotspot = Hotspot {
             rank: 0,

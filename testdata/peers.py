@@ -115,7 +115,7 @@ def check_self(stem, path):
             while node is not None and frame[frame_of[node]]["is_inlined"]:
                 node = parent[node]
             leaf = frame[frame_of[node]] if node is not None else None
-            dso = dso_name.get(leaf["dso_id"], "?") if leaf else "?"
+            dso = dso_name.get(leaf["dso_id"], "[unknown]") if leaf else "[unknown]"
             key = ("unnamed", dso) if leaf is None or leaf["symbol_rel"] is None else (dso, leaf["symbol_rel"])
             # perf 6.1 leaves the first PLT slot (0x1030 of s3: free@plt, says objdump) to _init before it.
             if leaf and (names.get(leaf["function_id"]) or "").endswith("@plt") and key not in theirs:

@@ -60,7 +60,7 @@ JOIN sums AS s ON b.artifact_id = s.artifact_id
 -- record: PROGRAM & pid=$!; while kill -0 $pid; do cat /proc/$pid/smaps_rollup; sleep 0.05; done
 SELECT t.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'growth_share' AS metric,
     CASE WHEN t.growth_bytes > 0 THEN t.growth_bytes ELSE CAST(0 AS BIGINT) END AS part, t.max_bytes AS whole, t.n AS n,
-    'sum=series_trends.growth_bytes' AS part_anchor, 'sum=series_trends.max_bytes' AS whole_anchor
+    CASE WHEN t.growth_bytes > 0 THEN 'sum=series_trends.growth_bytes' ELSE CAST(NULL AS VARCHAR) END AS part_anchor, 'sum=series_trends.max_bytes' AS whole_anchor
 FROM series_trends AS t
 WHERE t.metric = 'rss_bytes'
 UNION ALL

@@ -76,7 +76,7 @@ FROM scaled
 -- alternate: walls differ, CPU times do not
 -- mechanism: M9
 -- probe: clock
--- metric: wall_cv unit=share reject=0.03 support=0.10 saturate=0.40 scale=linear interval=complete min_n=5 basis=time source=house:"rules.md R36 C"
+-- metric: wall_cv unit=share reject=0.03 support=0.10 saturate=0.40 scale=linear interval=complete min_n=5 basis=share source=house:"rules.md R36 C"
 -- metric: user_spread unit=share reject=0.30 support=0.05 saturate=0.005 scale=linear interval=complete min_n=5 basis=cputime source=house:"the same work takes the same CPU time: (most - least) / mean within 5 %; rules.md R36 C"
 -- normalizer: the mean of the repetitions
 -- needs: bench_base

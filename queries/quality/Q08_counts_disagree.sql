@@ -8,7 +8,7 @@
 -- message: {percent} of the calls of {subject} that another tool counted for the same work
 -- short: {percent} of the calls of {subject}
 -- unchecked: no system call of a thousand or more was counted by two tools
--- source: measured: perf trace counted 88 008 of 100 000 writes; rules.md Q08
+-- source: measured: perf trace counted 88 008 of 100 000 writes; rules.md Q08. Where nothing says what was run, counts further apart than twofold are taken for other work (house)
 WITH rows_of AS (
     SELECT s.artifact_id AS artifact_id, s.name AS name, s.calls AS calls FROM syscalls AS s
     UNION ALL
@@ -24,7 +24,8 @@ counted AS (
     GROUP BY r.artifact_id, r.name
 ),
 counts AS (
-    SELECT c.artifact_id AS artifact_id, c.name AS name, c.calls AS calls, COALESCE(x.work, 0) AS work
+    SELECT c.artifact_id AS artifact_id, c.name AS name, c.calls AS calls, COALESCE(x.work, 0) AS work,
+        CASE WHEN d.standing = 'same' OR COALESCE(x.work, 0) > 0 THEN 1 ELSE 0 END AS known
     FROM counted AS c
     JOIN artifacts AS a ON c.artifact_id = a.artifact_id
     JOIN admitted AS d ON c.artifact_id = d.artifact_id
@@ -39,7 +40,7 @@ pairs AS (
         END AS ratio
     FROM counts AS l
     JOIN counts AS h ON l.name = h.name
-    WHERE l.artifact_id <> h.artifact_id AND h.calls >= 1000
+    WHERE l.artifact_id <> h.artifact_id AND h.calls >= 1000 AND (l.known = 1 AND h.known = 1 OR l.calls * 2 >= h.calls)
         AND (l.work = h.work OR (l.work > 0 AND h.work > 0 AND l.calls * 10 >= l.work AND h.calls * 10 >= h.work))
 ),
 worst AS (

@@ -75,7 +75,8 @@ impl Engine {
 
 /// Every name in the queries and conditions of a file; text in quotes and comments of no meaning are passed over.
 fn words(text: &str) -> BTreeSet<String> {
-    let lines = text.lines().filter(|line| !line.trim_start().starts_with("--") || line.contains("needs") || line.contains("with"));
+    let is_condition = |line: &str| ["-- needs:", "-- with:"].iter().any(|key| line.trim_start().starts_with(key));
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("--") || is_condition(line));
     let code: Vec<String> = lines.map(|line| line.split('\'').step_by(2).collect::<Vec<_>>().join(" ")).collect();
     let words = code.iter().flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()

@@ -160,11 +160,25 @@ fn line_values(kind: &str, line: &str) -> Vec<i64> {
         "perf-stat" => counters::of_json(line).map(|(_, value)| value),
         _ => None,
     };
+    if let Some(ticks) = line.strip_prefix("cpu").filter(|_| kind == "accounting") {
+        return ticks_of(ticks);
+    }
     match exact {
         Some(value) => vec![value],
         None if kind == "time-v" => Vec::new(),
         None => numbers(line).into_iter().flat_map(|number| UNITS.map(|unit| number.times(unit))).flatten().collect(),
     }
+}
+
+/// A line of /proc/stat: hundredths of a second (USER_HZ, proc(5)), user to steal, and their sum.
+fn ticks_of(line: &str) -> Vec<i64> {
+    const STATES: usize = 8;
+    let fields = line.split_whitespace().filter_map(|field| field.parse::<i64>().ok()?.checked_mul(10_000_000));
+    // The name of one CPU is a number, too.
+    let own = if line.starts_with(' ') { 0 } else { 1 };
+    let mut ticks: Vec<i64> = fields.skip(own).take(STATES).collect();
+    ticks.push(ticks.iter().fold(0, |sum, one| i64::saturating_add(sum, *one)));
+    ticks
 }
 
 #[cfg(test)]
@@ -177,6 +191,9 @@ mod tests {
         assert_eq!(line_values("time-v", "Maximum resident set size (kbytes): 1576"), [1_613_824]);
         assert_eq!(line_values("time-v", "Minor (reclaiming a frame) page faults: 177"), [177]);
         assert!(line_values("time-v", "done").is_empty());
+        // proc(5): 100 ticks of user time are a second; the ninth field (guest) is in the first already.
+        assert_eq!(line_values("accounting", "cpu  100 0 50 0 0 0 0 7 100 0")[..3], [1_000_000_000, 0, 500_000_000]);
+        assert_eq!(line_values("accounting", "cpu0 100 0 50 0 0 0 0 7 100 0").last(), Some(&1_570_000_000));
         assert!(line_values("unknown", "it took 1.5 ms, 3 times").contains(&3));
     }
 }

@@ -182,6 +182,7 @@ struct Class {
     name: String,
     dso: String,
     patterns: Vec<String>,
+    except: Vec<String>,
     dso_patterns: Vec<String>,
 }
 
@@ -196,6 +197,7 @@ fn functions(store: &Store) -> Result<Vec<Function>, String> {
             name: class.get("name")?.as_str()?.to_owned(),
             dso: class.get("dso")?.as_str()?.to_owned(),
             patterns: texts(class.get("patterns")),
+            except: texts(class.get("except")),
             dso_patterns: texts(class.get("dso_patterns")),
         })
     };
@@ -219,6 +221,7 @@ fn functions(store: &Store) -> Result<Vec<Function>, String> {
                 _ => true,
             };
             applies
+                && !class.except.iter().any(|pattern| matches(pattern, short))
                 && (class.patterns.iter().any(|pattern| matches(pattern, short))
                     || class.dso_patterns.iter().any(|pattern| matches(pattern, dso.unwrap_or(""))))
         };

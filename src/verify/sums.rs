@@ -125,13 +125,16 @@ impl<'a> Sums<'a> {
         let targets = self.targets()?;
         let counted = if workers.is_empty() { targets } else { &workers };
         let wanted = sum.list("reason").unwrap_or_default();
-        let site = sum.key("site");
-        let places = site.map(|_| self.places()).transpose()?;
+        let places = sum.key("site").map(|_| self.places()).transpose()?;
+        let site = sum.key("site").filter(|site| *site != "[unknown]");
         let fits = |row: usize| {
             let reason = text(&reasons, row).unwrap_or("");
             let of_reason = if wanted.is_empty() { reason != "preempted" } else { wanted.contains(&reason) };
             let is_counted = int(&aggregate, row) == Some(1) || int(&threads, row).is_some_and(|thread| counted.contains(&thread));
-            let at_site = places.is_none_or(|places| int(&stacks, row).is_some_and(|stack| places.of(stack).site.as_deref() == site));
+            let at_site = places.is_none_or(|places| match int(&stacks, row) {
+                Some(stack) => places.of(stack).site.as_deref() == site,
+                None => site.is_none(),
+            });
             of_reason && is_counted && at_site
         };
         self.plain(artifact, sum, &["reason", "site"], &fits)

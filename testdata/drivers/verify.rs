@@ -243,7 +243,7 @@ fn heaptrack_line(scene: &Scene) -> Result<Vec<String>, Failed> {
     let text = zstd::decode_all(&std::fs::read(&file)?[..])?;
     let mut gone = false;
     let lines: Vec<&[u8]> =
-        text.split(|byte| *byte == b'\n').filter(|line| gone || !line.starts_with(b"+ ") || !std::mem::replace(&mut gone, true)).collect();
+        text.split(|byte| *byte == b'\n').filter(|line| !line.starts_with(b"+ ") || std::mem::replace(&mut gone, true)).collect();
     std::fs::write(&file, zstd::encode_all(&lines.join(&b'\n')[..], 3)?)?;
     Ok(vec!["heaptrack.zst: changed".to_owned(), "heaptrack.zst: calls of its rows in allocations sum to".to_owned()])
 }

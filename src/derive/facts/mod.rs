@@ -6,6 +6,8 @@ mod numbers;
 mod phases;
 mod rhythm;
 
+use rustc_hash::FxHashMap;
+
 use super::nodes::Nodes;
 use crate::tables::{Event, RecordingFact, Sample, Tables, Text};
 
@@ -14,12 +16,30 @@ pub fn find(tables: &mut Tables, nodes: &Nodes) {
     let mut rows = Vec::new();
     rows.extend(rhythm::find(tables));
     rows.extend(lives::find(tables));
-    rows.extend(names::find(tables, nodes));
+    let waits = waits(tables);
+    rows.extend(names::find(tables, nodes, &waits));
     rows.extend(phases::find(tables, nodes));
-    rows.extend(numbers::find(tables, nodes));
+    rows.extend(numbers::find(tables, nodes, &waits));
     tables.recording_facts.extend(rows);
     let key = |row: &RecordingFact| (row.artifact_id, row.fact.clone(), row.subject.clone(), row.other_artifact_id);
     tables.recording_facts.sort_by_cached_key(key);
+}
+
+/// How many and how much, by artifact and stack.
+type ByStack = FxHashMap<(i32, Option<i32>), (i64, i64)>;
+
+/// Waits by stack: there may be hundreds of thousands, in few stacks.
+fn waits(tables: &Tables) -> ByStack {
+    let mut out = ByStack::default();
+    for wait in &tables.waits {
+        add(&mut out, (wait.artifact_id, wait.stack_id.get()), wait.dur_ns);
+    }
+    out
+}
+
+fn add(sums: &mut ByStack, key: (i32, Option<i32>), weight: i64) {
+    let sum = sums.entry(key).or_default();
+    *sum = (sum.0.saturating_add(1), sum.1.saturating_add(weight));
 }
 
 fn fact(artifact_id: i32, fact: &str, part: i64, whole: i64) -> RecordingFact {

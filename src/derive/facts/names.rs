@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{cpu_events, fact};
+use super::{ByStack, cpu_events, fact};
 use crate::derive::nodes::Nodes;
 use crate::tables::{Dso, RecordingFact, Tables};
 
@@ -11,11 +11,11 @@ const TOLD_MAX: usize = 20;
 
 /// `names_by_file_name`: weight in a dso that was named without a build-id on either side to compare.
 /// `names_refused`: weight in a dso whose files on this machine have another build-id.
-pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
+pub fn find(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> Vec<RecordingFact> {
     let by_name: Vec<bool> = tables.dsos.iter().map(|dso| is_by_name(tables, dso)).collect();
     let refused: Vec<bool> = tables.dsos.iter().map(|dso| is_refused(tables, dso)).collect();
     let mut out = Vec::new();
-    for (artifact, stacks) in weights(tables) {
+    for (artifact, stacks) in weights(tables, waits) {
         // Other tools name their stacks themselves, on the recorded machine.
         if tables.artifacts.get(artifact as usize).is_none_or(|row| row.kind.as_ref() != "perf.data") {
             continue;
@@ -45,7 +45,7 @@ pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
 }
 
 /// Weight per stack: CPU samples of the program, waits, and traced calls.
-fn weights(tables: &Tables) -> BTreeMap<i32, BTreeMap<i32, i64>> {
+fn weights(tables: &Tables, waits: &ByStack) -> BTreeMap<i32, BTreeMap<i32, i64>> {
     let mut out: BTreeMap<i32, BTreeMap<i32, i64>> = BTreeMap::new();
     let mut add = |artifact: i32, stack: i32, weight: i64| {
         let sum = out.entry(artifact).or_default().entry(stack).or_default();
@@ -56,8 +56,8 @@ fn weights(tables: &Tables) -> BTreeMap<i32, BTreeMap<i32, i64>> {
         let costs = tables.stack_costs.get(start..).unwrap_or(&[]).iter().take_while(|cost| cost.event_id == event.event_id);
         costs.for_each(|cost| add(event.artifact_id, cost.stack_id, cost.self_weight));
     }
-    for wait in &tables.waits {
-        wait.stack_id.get().into_iter().for_each(|stack| add(wait.artifact_id, stack, wait.dur_ns));
+    for ((artifact, stack), (_, weight)) in waits {
+        stack.iter().for_each(|stack| add(*artifact, *stack, *weight));
     }
     for call in &tables.syscall_events {
         call.stack_id.into_iter().for_each(|stack| add(call.artifact_id, stack, 1));

@@ -5,9 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
-
-use super::fact;
+use super::{ByStack, add, fact};
 use crate::derive::nodes::Nodes;
 use crate::tables::{RecordingFact, Tables};
 
@@ -29,8 +27,8 @@ struct Figures {
 }
 
 /// A row for each recording: whether it has the figures of an earlier one.
-pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
-    let figures = figures(tables, nodes);
+pub fn find(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> Vec<RecordingFact> {
+    let figures = figures(tables, nodes, waits);
     let mut tops: Vec<(i32, Vec<Vec<i64>>)> =
         figures.into_iter().map(|(artifact, own)| (artifact, vec![top(&own.counts), top(&own.weights)])).collect();
     // Of two, the one of unknown meaning is the copy.
@@ -50,7 +48,7 @@ pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
     out
 }
 
-fn figures(tables: &Tables, nodes: &Nodes) -> BTreeMap<i32, Figures> {
+fn figures(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> BTreeMap<i32, Figures> {
     let mut out: BTreeMap<i32, Figures> = BTreeMap::new();
     let usable = |artifact: i32| {
         tables.artifacts.get(artifact as usize).is_some_and(|row| !matches!(row.status.as_ref(), "duplicate" | "unreadable"))
@@ -60,18 +58,11 @@ fn figures(tables: &Tables, nodes: &Nodes) -> BTreeMap<i32, Figures> {
         function.map_or_else(String::new, |row| row.name.to_string())
     };
     // Per stack first: names are long, stacks few.
-    let mut of_stack: FxHashMap<(i32, Option<i32>), (i64, i64)> = FxHashMap::default();
-    let mut add = |artifact: i32, stack: Option<i32>, weight: i64| {
-        let sums = of_stack.entry((artifact, stack)).or_default();
-        *sums = (sums.0.saturating_add(1), sums.1.saturating_add(weight));
-    };
+    let mut of_stack = waits.clone();
     for sample in &tables.samples {
         if let Some(event) = tables.events.get(sample.event_id as usize) {
-            add(event.artifact_id, sample.stack_id.get(), sample.weight);
+            add(&mut of_stack, (event.artifact_id, sample.stack_id.get()), sample.weight);
         }
-    }
-    for wait in &tables.waits {
-        add(wait.artifact_id, wait.stack_id.get(), wait.dur_ns);
     }
     for ((artifact, stack), (count, weight)) in of_stack.into_iter().filter(|((artifact, _), _)| usable(*artifact)) {
         let name = leaf(stack);
