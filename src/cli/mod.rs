@@ -14,6 +14,7 @@ mod formats;
 mod frame;
 mod hypotheses;
 mod out;
+mod place;
 mod progress;
 mod query;
 mod recipe;
