@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use polars::prelude::{DataFrame, DataType, IntoLazy, NamedFrom, Series};
+use polars::prelude::{DataFrame, DataType, IntoLazy, LazyFrame, NamedFrom, Series};
 use polars::sql::SQLContext;
 
 use super::comparable::{Comparability, execution_of};
@@ -12,7 +12,7 @@ use crate::tables::{Tables, bridge};
 
 /// The tables and views of a run, ready to be asked.
 pub struct Engine {
-    frames: Vec<(String, DataFrame)>,
+    frames: Vec<(String, LazyFrame)>,
     /// Every query that was run: (file name, SQL), for `queries/` in the run directory.
     pub log: Vec<(String, String)>,
 }
@@ -26,11 +26,15 @@ impl Engine {
         let frames = bridge::frames(tables, &|name| words.contains(name)).map_err(|error| Error::Request(format!("tables: {error}")))?;
         let mut frames: Vec<(String, DataFrame)> = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
         frames.extend(standings(tables, comparability)?);
-        Ok(Engine { frames, log: Vec::new() })
+        Ok(Engine::plain(frames))
     }
 
-    /// Tables without views or standing, for `tripod query`.
-    pub fn plain(frames: Vec<(String, DataFrame)>) -> Engine {
+    fn plain(frames: Vec<(String, DataFrame)>) -> Engine {
+        Engine::lazy(frames.into_iter().map(|(name, frame)| (name, frame.lazy())).collect())
+    }
+
+    /// Tables without views or standing, for `tripod query` over a dataset.
+    pub fn lazy(frames: Vec<(String, LazyFrame)>) -> Engine {
         Engine { frames, log: Vec::new() }
     }
 
@@ -50,7 +54,7 @@ impl Engine {
     fn ask(&self, sql: &str) -> polars::prelude::PolarsResult<DataFrame> {
         let mut context = SQLContext::new();
         for (name, frame) in &self.frames {
-            context.register(name, frame.clone().lazy());
+            context.register(name, frame.clone());
         }
         context.execute(sql)?.collect()
     }
@@ -58,7 +62,7 @@ impl Engine {
     /// Materializes a view: it is a table from now on.
     pub fn view(&mut self, name: &str, file: &str, sql: &str) -> Result<()> {
         let frame = self.query(file, sql)?;
-        self.frames.push((name.to_owned(), frame));
+        self.frames.push((name.to_owned(), frame.lazy()));
         Ok(())
     }
 
