@@ -63,6 +63,9 @@ impl<'a> Ask<'a> {
         let mut parts: Vec<Option<DataFrame>> = plan.parts.iter().map(|_| None).collect();
         for batch in batches {
             let mut engine = self.engine(batch)?;
+            for shared in &plan.shared {
+                engine.view(&shared.name, "query", &shared.sql)?;
+            }
             for (part, rows) in plan.parts.iter().zip(&mut parts) {
                 let found = engine.query("query", &part.sql)?;
                 match rows {

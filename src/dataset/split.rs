@@ -14,7 +14,7 @@
 //!
 //! A SELECT is *by run* if all its tables are, every join has `a.run = b.run`, and whatever it groups, numbers or makes
 //! distinct has the run among its keys. It is *sums* if only its grouping crosses runs, with SUM, COUNT, MIN and MAX, or
-//! COUNT(DISTINCT run). The rest is asked of whole tables. The rows are those of the statement as it stands, whatever is
+//! COUNT(DISTINCT run), or its DISTINCT. The rest is asked of whole tables. The rows are those of the statement as it stands, whatever is
 //! recognized here; only the memory differs.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,8 +39,10 @@ pub struct Part {
 }
 
 /// A statement in two steps.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
+    /// Tables that every batch makes for itself first, since several parts read them.
+    pub shared: Vec<Part>,
     pub parts: Vec<Part>,
     /// Asked of the tables that the parts make.
     pub last: String,
@@ -77,18 +79,19 @@ pub fn split(statement: &str, tables: &[&str]) -> Result<Plan, String> {
         tables,
         by_run: Vec::new(),
         rest: Vec::new(),
-        plan: Plan { parts: Vec::new(), last: String::new(), whole: Vec::new() },
+        parts: Vec::new(),
+        plan: Plan::default(),
     };
     if is_recursive || shadows {
-        splitter.need(&relations(&parse(statement)?));
+        splitter.need(&relations(&parse(statement)?))?;
         splitter.plan.last = statement.to_owned();
-        return Ok(splitter.plan);
+        return Ok(splitter.finish());
     }
     for cte in ctes {
         splitter.cte(cte)?;
     }
     splitter.body(query)?;
-    Ok(splitter.plan)
+    Ok(splitter.finish())
 }
 
 struct Splitter<'a> {
@@ -98,7 +101,15 @@ struct Splitter<'a> {
     by_run: Vec<Cte>,
     /// CTEs of the second step.
     rest: Vec<Cte>,
+    parts: Vec<OwnPart>,
     plan: Plan,
+}
+
+/// A part without the CTEs that it may name: the first `ctes` of those that are by run.
+struct OwnPart {
+    name: String,
+    query: Query,
+    ctes: usize,
 }
 
 impl Splitter<'_> {
@@ -112,14 +123,14 @@ impl Splitter<'_> {
                 self.by_run.push(cte);
                 return Ok(());
             }
-            Kind::ByRun { has_run: false } if !is_ordered => self.part(&name, &cte.query.to_string()),
+            Kind::ByRun { has_run: false } if !is_ordered => self.part(&name, *cte.query.clone()),
             Kind::Sums(sums) => {
-                let part = self.fresh_part(&sums.partial);
-                cte.query = Box::new(parse(&sums.last(&part, &cte.query))?);
+                let part = self.fresh_part(parse(&sums.partial)?);
+                cte.query = Box::new(parse(&sums.last(&part))?);
                 self.rest.push(cte);
             }
             _ => {
-                self.need(&relations(&*cte.query));
+                self.need(&relations(&*cte.query))?;
                 self.rest.push(cte);
             }
         }
@@ -132,45 +143,62 @@ impl Splitter<'_> {
             Kind::ByRun { .. } => {
                 if let Some(order) = order(&query) {
                     let bare = Query { order_by: None, limit_clause: None, ..query };
-                    let part = self.fresh_part(&bare.to_string());
+                    let part = self.fresh_part(bare);
                     self.plan.last = format!("SELECT * FROM {part}{order}");
                     return Ok(());
                 }
             }
             Kind::Sums(sums) => {
-                let part = self.fresh_part(&sums.partial);
-                self.plan.last = sums.last(&part, &query);
+                let part = self.fresh_part(parse(&sums.partial)?);
+                self.plan.last = sums.last(&part);
                 return Ok(());
             }
             Kind::Rest => {}
         }
-        self.need(&relations(&query));
+        self.need(&relations(&query))?;
         self.plan.last = with(&self.rest, &query.to_string());
         Ok(())
     }
 
     /// The second step asks these by their names.
-    fn need(&mut self, names: &BTreeSet<String>) {
+    fn need(&mut self, names: &BTreeSet<String>) -> Result<(), String> {
         for name in names {
             let is_by_run = self.sources.get(name) == Some(&Source::ByRun);
-            if is_by_run && !self.plan.parts.iter().any(|part| part.name == *name) {
-                self.part(name, &format!("SELECT * FROM \"{name}\""));
+            if is_by_run && !self.parts.iter().any(|part| part.name == *name) {
+                self.part(name, parse(&format!("SELECT * FROM \"{name}\""))?);
                 if self.tables.contains(&name.as_str()) {
                     self.plan.whole.push(name.clone());
                 }
             }
         }
+        Ok(())
     }
 
-    fn part(&mut self, name: &str, sql: &str) {
-        let sql = with(&self.by_run, sql);
-        self.plan.parts.push(Part { name: name.to_owned(), sql });
+    fn part(&mut self, name: &str, query: Query) {
+        self.parts.push(OwnPart { name: name.to_owned(), query, ctes: self.by_run.len() });
     }
 
-    fn fresh_part(&mut self, sql: &str) -> String {
-        let name = format!("__part_{}", self.plan.parts.len());
-        self.part(&name, sql);
+    fn fresh_part(&mut self, query: Query) -> String {
+        let name = format!("__part_{}", self.parts.len());
+        self.part(&name, query);
         name
+    }
+
+    /// Gives every part the CTEs it may name; those that two or more read are made once for all.
+    fn finish(mut self) -> Plan {
+        let users: Vec<BTreeSet<String>> =
+            self.by_run.iter().map(|cte| relations(&*cte.query)).chain(self.parts.iter().map(|part| relations(&part.query))).collect();
+        let is_shared = |cte: &Cte| users.iter().filter(|names| names.contains(&cte.alias.name.value)).count() > 1;
+        let own = |count: usize| self.by_run.iter().take(count).filter(|cte| !is_shared(cte)).cloned().collect::<Vec<Cte>>();
+        for (at, cte) in self.by_run.iter().enumerate().filter(|(_, cte)| is_shared(cte)) {
+            let sql = with(&own(at), &cte.query.to_string());
+            self.plan.shared.push(Part { name: cte.alias.name.value.clone(), sql });
+        }
+        for part in &self.parts {
+            let sql = with(&own(part.ctes), &part.query.to_string());
+            self.plan.parts.push(Part { name: part.name.clone(), sql });
+        }
+        self.plan
     }
 
     fn kind(&self, query: &Query) -> Kind {
@@ -216,6 +244,9 @@ impl Splitter<'_> {
         let is_row_wise = groups.is_empty() && calls.iter().all(|call| is_known(&call));
         if (by_run || is_row_wise) && (!distinct || has_run) {
             return Kind::ByRun { has_run };
+        }
+        if is_row_wise && distinct && windows.is_empty() {
+            return sums::distinct(select, query).map_or(Kind::Rest, Kind::Sums);
         }
         if by_run || is_row_wise || distinct || !windows.is_empty() {
             return Kind::Rest;
@@ -328,10 +359,15 @@ pub(super) fn name_of(call: &Function) -> String {
     call.name.to_string().to_lowercase()
 }
 
+/// A SELECT without what is after FROM: subqueries there are looked at by themselves.
+fn without_from(select: &Select) -> Select {
+    Select { from: Vec::new(), ..select.clone() }
+}
+
 /// Every function call of a SELECT.
 fn calls(select: &Select) -> Vec<Function> {
     let mut calls = Vec::new();
-    let _ = visit_expressions(select, |expr| {
+    let _ = visit_expressions(&without_from(select), |expr| {
         if let Expr::Function(call) = expr {
             calls.push(call.clone());
         }
@@ -341,9 +377,7 @@ fn calls(select: &Select) -> Vec<Function> {
 }
 
 fn has_subquery(select: &Select) -> bool {
-    // Those of FROM are looked at by themselves.
-    let bare = Select { from: Vec::new(), ..select.clone() };
-    let found = visit_expressions(&bare, |expr| {
+    let found = visit_expressions(&without_from(select), |expr| {
         let is_one = match expr {
             Expr::Subquery(_) | Expr::InSubquery { .. } | Expr::Exists { .. } => true,
             Expr::Function(call) => matches!(call.args, FunctionArguments::Subquery(_)),
@@ -380,7 +414,7 @@ fn groups(select: &Select) -> Option<Vec<Expr>> {
 }
 
 /// The ORDER BY and LIMIT of a query in terms of the columns it gives; `None` where they need others.
-fn order(query: &Query) -> Option<String> {
+pub(super) fn order(query: &Query) -> Option<String> {
     let mut text = String::new();
     if let Some(order_by) = &query.order_by {
         let OrderByKind::Expressions(keys) = &order_by.kind else { return None };

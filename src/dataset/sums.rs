@@ -7,7 +7,7 @@ use sqlparser::ast::{
     VisitMut, VisitorMut, visit_expressions,
 };
 
-use super::split::{Scope, name_of};
+use super::split::{Scope, name_of, order};
 use super::statement::parser;
 
 /// What every batch is asked, and what is asked of its answers.
@@ -17,13 +17,16 @@ pub(super) struct Sums {
     items: Vec<String>,
     groups: usize,
     having: Option<String>,
+    /// ORDER BY, perhaps LIMIT with it.
     order: String,
+    is_distinct: bool,
 }
 
 impl Sums {
     /// The second step over a table of partial sums.
-    pub(super) fn last(&self, part: &str, query: &Query) -> String {
-        let mut sql = format!("SELECT {} FROM {part}", self.items.join(", "));
+    pub(super) fn last(&self, part: &str) -> String {
+        let distinct = if self.is_distinct { "DISTINCT " } else { "" };
+        let mut sql = format!("SELECT {distinct}{} FROM {part}", self.items.join(", "));
         if self.groups > 0 {
             let groups: Vec<String> = (0..self.groups).map(group).collect();
             sql.push_str(&format!(" GROUP BY {}", groups.join(", ")));
@@ -32,9 +35,6 @@ impl Sums {
             sql.push_str(&format!(" HAVING {having}"));
         }
         sql.push_str(&self.order);
-        if let Some(limit) = &query.limit_clause {
-            sql.push_str(&limit.to_string());
-        }
         sql
     }
 }
@@ -47,18 +47,25 @@ fn column(at: usize) -> String {
     format!("__sum_{at}")
 }
 
+/// The rows of all batches once more without repetitions; `None` where they are ordered by what is not given.
+pub(super) fn distinct(select: &Select, query: &Query) -> Option<Sums> {
+    let names: Option<Vec<String>> = select.projection.iter().map(|item| Some(given(item)?.0.to_string())).collect();
+    Some(Sums { partial: select.to_string(), items: names?, groups: 0, having: None, order: order(query)?, is_distinct: true })
+}
+
+/// Name and expression of a column of the result.
+fn given(item: &SelectItem) -> Option<(&Ident, &Expr)> {
+    match item {
+        SelectItem::ExprWithAlias { expr, alias } => Some((alias, expr)),
+        SelectItem::UnnamedExpr(expr @ Expr::Identifier(name)) => Some((name, expr)),
+        SelectItem::UnnamedExpr(expr @ Expr::CompoundIdentifier(parts)) => parts.last().map(|name| (name, expr)),
+        _ => None,
+    }
+}
+
 /// `None` where something in it cannot be summed from parts.
 pub(super) fn of(select: &Select, query: &Query, groups: &[Expr], scope: &Scope) -> Option<Sums> {
-    let names: Vec<(&Ident, &Expr)> = select
-        .projection
-        .iter()
-        .map(|item| match item {
-            SelectItem::ExprWithAlias { expr, alias } => Some((alias, expr)),
-            SelectItem::UnnamedExpr(expr @ Expr::Identifier(name)) => Some((name, expr)),
-            SelectItem::UnnamedExpr(expr @ Expr::CompoundIdentifier(parts)) => parts.last().map(|name| (name, expr)),
-            _ => None,
-        })
-        .collect::<Option<_>>()?;
+    let names: Vec<(&Ident, &Expr)> = select.projection.iter().map(given).collect::<Option<_>>()?;
     // A name of the result among the keys, or a number: what it stands for is the engine's business.
     let is_key = |key: &Expr| match key {
         Expr::Value(_) => false,
@@ -71,28 +78,14 @@ pub(super) fn of(select: &Select, query: &Query, groups: &[Expr], scope: &Scope)
     let mut rewrite = Rewrite { groups, scope, calls: Vec::new() };
     let exprs: Vec<Expr> = names.iter().map(|(_, expr)| rewrite.of(expr)).collect::<Option<_>>()?;
     let having = select.having.as_ref().map(|having| rewrite.of(having));
-    let mut order = String::new();
-    if let Some(order_by) = &query.order_by {
-        let OrderByKind::Expressions(keys) = &order_by.kind else { return None };
-        let mut texts = Vec::new();
-        for key in keys {
-            let mut key = key.clone();
-            if !matches!(&key.expr, Expr::Identifier(name) if names.iter().any(|(own, _)| *own == name)) {
-                let rewritten = rewrite.of(&key.expr)?;
-                let given = exprs.iter().position(|own| *own == rewritten).and_then(|at| names.get(at));
-                key.expr = given.map_or(rewritten, |(name, _)| Expr::Identifier((*name).clone()));
-            }
-            texts.push(key.to_string());
-        }
-        order = format!(" ORDER BY {}", texts.join(", "));
-    }
+    let order = rewrite.order(query, &names, &exprs)?;
     let having = match having {
         Some(None) => return None,
         Some(Some(having)) => Some(having.to_string()),
         None => None,
     };
     let items = names.iter().zip(&exprs).map(|((name, _), expr)| format!("{expr} AS {name}")).collect();
-    Some(Sums { partial: partial(select, groups, &rewrite.calls)?, items, groups: groups.len(), having, order })
+    Some(Sums { partial: partial(select, groups, &rewrite.calls)?, items, groups: groups.len(), having, order, is_distinct: false })
 }
 
 fn partial(select: &Select, groups: &[Expr], calls: &[String]) -> Option<String> {
@@ -119,6 +112,29 @@ struct Rewrite<'a> {
 }
 
 impl Rewrite<'_> {
+    /// ORDER BY and LIMIT of the second step.
+    fn order(&mut self, query: &Query, names: &[(&Ident, &Expr)], exprs: &[Expr]) -> Option<String> {
+        let mut text = String::new();
+        if let Some(order_by) = &query.order_by {
+            let OrderByKind::Expressions(keys) = &order_by.kind else { return None };
+            let mut texts = Vec::new();
+            for key in keys {
+                let mut key = key.clone();
+                if !matches!(&key.expr, Expr::Identifier(name) if names.iter().any(|(own, _)| *own == name)) {
+                    let rewritten = self.of(&key.expr)?;
+                    let given = exprs.iter().position(|own| *own == rewritten).and_then(|at| names.get(at));
+                    key.expr = given.map_or(rewritten, |(name, _)| Expr::Identifier((*name).clone()));
+                }
+                texts.push(key.to_string());
+            }
+            text = format!(" ORDER BY {}", texts.join(", "));
+        }
+        if let Some(limit) = &query.limit_clause {
+            text.push_str(&limit.to_string());
+        }
+        Some(text)
+    }
+
     fn of(&mut self, expr: &Expr) -> Option<Expr> {
         let mut expr = expr.clone();
         if expr.visit(self).is_break() {

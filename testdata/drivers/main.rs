@@ -9,6 +9,7 @@ mod cases;
 mod commands;
 mod corpus;
 mod corpus_heaptrack;
+mod dataset;
 mod degraded;
 mod determinism;
 mod field_reports;
@@ -52,6 +53,7 @@ fn main() {
     trials.extend(degraded::trials());
     trials.extend(malformed::trials());
     trials.extend(commands::trials());
+    trials.extend(dataset::trials());
     trials.extend(recipe::trials());
     trials.extend(corpus::trials());
     trials.extend(perf::corpus::trials());
