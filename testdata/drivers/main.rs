@@ -12,6 +12,7 @@ mod corpus_heaptrack;
 mod dataset;
 mod degraded;
 mod determinism;
+mod examples;
 mod field_reports;
 mod given;
 mod malformed;
@@ -54,6 +55,7 @@ fn main() {
     trials.extend(malformed::trials());
     trials.extend(commands::trials());
     trials.extend(dataset::trials());
+    trials.extend(examples::trials());
     trials.extend(recipe::trials());
     trials.extend(corpus::trials());
     trials.extend(perf::corpus::trials());
