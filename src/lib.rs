@@ -38,7 +38,8 @@
 //! * Output depends on input bytes and flags only: no clock, no locale, no hash order; it is the same for any number of
 //!   threads and any order of the arguments. Sums are over integers, floats appear in the last division. (The clock is
 //!   read for `--timings` alone, and only then does it reach an output.)
-//! * No network. Inputs are never written. Outputs appear whole or not at all.
+//! * No network. Inputs are never written. Outputs appear whole or not at all. (Whether a directory that a killed writer
+//!   left in a dataset is an hour old is told by the clock of the file system; no output depends on it.)
 //! * Nothing is named from a file whose build-id differs from the recorded one, nor from the running kernel.
 //! * Every dropped record is counted in a diagnostic. A number without data is null, never 0.
 //! * Every number shown to a person has evidence.
