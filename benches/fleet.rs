@@ -99,7 +99,8 @@ fn vary(base: &Run, at: usize, samples: usize) -> Run {
     for row in &mut tables.events {
         let weight = tables.samples.iter().filter(|sample| sample.event_id == row.event_id).map(|sample| sample.weight).sum();
         (row.n, row.target_n) = (row.n * times, row.target_n * times);
-        row.target_weight = if row.total_weight > 0 { (row.target_weight as i128 * weight as i128 / row.total_weight as i128) as i64 } else { 0 };
+        row.target_weight =
+            if row.total_weight > 0 { (row.target_weight as i128 * weight as i128 / row.total_weight as i128) as i64 } else { 0 };
         row.total_weight = weight;
     }
     for row in tables.host.iter_mut().filter(|row| &*row.key == "hostname") {
@@ -109,7 +110,7 @@ fn vary(base: &Run, at: usize, samples: usize) -> Run {
         let longer = |ns: Option<i64>| ns.map(|ns| ns * percent(at, -1) / 100);
         (row.wall_ns, row.user_ns, row.system_ns) = (longer(row.wall_ns), longer(row.user_ns), longer(row.system_ns));
     }
-    for row in tables.hypotheses.iter_mut().filter(|row| &*row.label == "KERNEL" && at % 7 == 0) {
+    for row in tables.hypotheses.iter_mut().filter(|row| &*row.label == "KERNEL" && at.is_multiple_of(7)) {
         (row.label, row.supports, row.not_measured, row.handed_off) = ("DISPUTED".into(), 2, 1, false);
     }
     Run { tables, ..Run::default() }

@@ -21,8 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, Cte, Distinct, Expr, Function, FunctionArguments, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, OrderByKind, Query, Select,
-    SelectItem, SetExpr, SetOperator, SetQuantifier, TableFactor, TableWithJoins, WindowType, visit_expressions,
+    BinaryOperator, Cte, Distinct, Expr, Function, FunctionArguments, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, OrderByKind,
+    Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, TableFactor, TableWithJoins, WindowType, visit_expressions,
 };
 
 use super::statement::{conjuncts, parse, relation_name, relations};
@@ -353,7 +353,8 @@ fn joins_runs(term: &Expr, alias: &str, seen: &[String]) -> bool {
 }
 
 /// Functions of one row.
-const SCALARS: &[&str] = &["coalesce", "nullif", "abs", "round", "lower", "upper", "floor", "ceil", "length", "concat", "replace", "substr"];
+const SCALARS: &[&str] =
+    &["coalesce", "nullif", "abs", "round", "lower", "upper", "floor", "ceil", "length", "concat", "replace", "substr"];
 
 pub(super) fn name_of(call: &Function) -> String {
     call.name.to_string().to_lowercase()
@@ -444,10 +445,8 @@ fn given_name(body: &SetExpr, expr: &Expr) -> Option<Ident> {
     };
     for item in &select.projection {
         match item {
-            SelectItem::ExprWithAlias { expr: own, alias } => {
-                if own == expr || matches!(expr, Expr::Identifier(name) if name == alias) {
-                    return Some(alias.clone());
-                }
+            SelectItem::ExprWithAlias { expr: own, alias } if own == expr || matches!(expr, Expr::Identifier(name) if name == alias) => {
+                return Some(alias.clone());
             }
             SelectItem::UnnamedExpr(own) if own == expr => match own {
                 Expr::Identifier(name) => return Some(name.clone()),

@@ -135,7 +135,8 @@ fn trap(join: &Join) -> Option<String> {
         _ => return None,
     };
     let is_column = |side: &Expr| matches!(side, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
-    let equality = |term: &&Expr| matches!(term, Expr::BinaryOp { left, op: BinaryOperator::Eq, right } if is_column(left) && is_column(right));
+    let equality =
+        |term: &&Expr| matches!(term, Expr::BinaryOp { left, op: BinaryOperator::Eq, right } if is_column(left) && is_column(right));
     conjuncts(on).iter().find(|term| !equality(term)).map(ToString::to_string)
 }
 

@@ -6,7 +6,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use polars::prelude::{ChunkFull, Column, DataFrame, DataType, IntoSeries, PlSmallStr, PolarsError, Schema, SchemaExt, Series, StringChunked};
+use polars::prelude::{
+    ChunkFull, Column, DataFrame, DataType, IntoSeries, PlSmallStr, PolarsError, Schema, SchemaExt, Series, StringChunked,
+};
 use polars_io::SerReader;
 use polars_io::parquet::read::{ParallelStrategy, ParquetReader};
 use rayon::prelude::*;
@@ -98,7 +100,9 @@ impl Table {
         let frame = DataFrame::new(height, columns).map_err(failed)?;
         let wrong = frame.columns().iter().zip(&self.columns).find(|(column, (_, kind))| column.dtype() != kind);
         match wrong {
-            Some((column, (name, kind))) => Err(unreadable(path, &format!("column {name} is {} here and {kind} elsewhere", column.dtype()))),
+            Some((column, (name, kind))) => {
+                Err(unreadable(path, &format!("column {name} is {} here and {kind} elsewhere", column.dtype())))
+            }
             None => Ok(frame),
         }
     }
@@ -144,7 +148,10 @@ fn path(run: &Member, table: &str) -> PathBuf {
 
 fn unreadable(path: &Path, what: &str) -> Error {
     let what = what.split("\n\n").next().unwrap_or(what);
-    Error::Request(format!("{}: cannot be read: {what}; nothing is answered without it. Analyze the recordings of this run again, or move it out of the dataset", path.display()))
+    Error::Request(format!(
+        "{}: cannot be read: {what}; nothing is answered without it. Analyze the recordings of this run again, or move it out of the dataset",
+        path.display()
+    ))
 }
 
 /// Opens the files of a run's tables, all of one and the same directory, and does something with them. No file where the

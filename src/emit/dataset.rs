@@ -382,7 +382,9 @@ mod tests {
 
     #[test]
     fn names_of_claims() {
-        for (name, is) in [(".tmp-a-1-0", true), (".tmp-a-b-1-12", true), (".tmp-a-1", false), (".tmp-1-2-3", false), (".tmp-a-1-0-unlocked", false)] {
+        for (name, is) in
+            [(".tmp-a-1-0", true), (".tmp-a-b-1-12", true), (".tmp-a-1", false), (".tmp-1-2-3", false), (".tmp-a-1-0-unlocked", false)]
+        {
             assert_eq!(is_claim(name), is, "{name}");
         }
     }

@@ -84,14 +84,20 @@ fn json(root: &Path, sql: &str) -> Result<Vec<Value>, Failed> {
 
 /// Asks until it is told to stop; every answer must hold whole runs: file and execution of one and the same recording.
 fn read_on(root: &Path, stop: &AtomicBool, answers: &AtomicUsize) -> Result<(), Failed> {
-    let sql = "SELECT a.run AS run, a.path AS path, e.user_ns AS user_ns FROM artifacts AS a JOIN executions AS e ON e.run = a.run ORDER BY run";
+    let sql =
+        "SELECT a.run AS run, a.path AS path, e.user_ns AS user_ns FROM artifacts AS a JOIN executions AS e ON e.run = a.run ORDER BY run";
     while !stop.load(Ordering::Relaxed) {
         let rows = json(root, sql)?;
         let runs: BTreeSet<&str> = rows.iter().filter_map(|row| row["run"].as_str()).collect();
         if runs.len() != rows.len() || !runs.contains("steady") || !runs.contains("replaced") {
             return Err(format!("runs are missing or doubled: {rows:?}").into());
         }
-        let is_whole = |row: &Value| matches!((row["path"].as_str(), row["user_ns"].as_i64()), (Some("short.txt"), Some(1_000_000_000)) | (Some("long.txt"), Some(2_000_000_000)));
+        let is_whole = |row: &Value| {
+            matches!(
+                (row["path"].as_str(), row["user_ns"].as_i64()),
+                (Some("short.txt"), Some(1_000_000_000)) | (Some("long.txt"), Some(2_000_000_000))
+            )
+        };
         if let Some(row) = rows.iter().find(|row| !is_whole(row)) {
             return Err(format!("half of one run and half of another: {row}").into());
         }
@@ -179,7 +185,9 @@ fn ids_and_places() -> Outcome {
     }
     scratch.add("short.txt", "a")?;
     // Other recordings take the name without --force, since the name was given; it is said on standard error.
-    let again = |more: &[&str]| support::tripod(&[&["analyze", &scratch.input("long.txt").to_string_lossy(), "--dataset", &root, "--run", "a"], more].concat());
+    let again = |more: &[&str]| {
+        support::tripod(&[&["analyze", &scratch.input("long.txt").to_string_lossy(), "--dataset", &root, "--run", "a"], more].concat())
+    };
     expect(&again(&[]), 0, "replaced the run of other recordings")?;
     let quiet = again(&["-q"]);
     expect(&quiet, 0, "")?;
@@ -226,7 +234,9 @@ fn questions_and_formats() -> Outcome {
         return Err("a failed query changed the file".into());
     }
     expect(&scratch.query(&[sql, "--format", "parquet", "-o", &text]), 0, "")?;
-    if !fs::read(&file)?.starts_with(b"PAR1") || support::list(scratch.dir.path()).iter().any(|path| path.to_string_lossy().contains(".tmp-")) {
+    if !fs::read(&file)?.starts_with(b"PAR1")
+        || support::list(scratch.dir.path()).iter().any(|path| path.to_string_lossy().contains(".tmp-"))
+    {
         return Err("no Parquet file, or something beside it".into());
     }
     expect(&scratch.query(&[sql, "-o", "/dev/full"]), 2, "cannot write here")?;
@@ -251,7 +261,10 @@ fn mistakes() -> Outcome {
         ("SELECT n AS n FROM evnts", "The tables: accounting, allocations, artifacts,"),
         ("SELECT path AS path FROM class_costs", "class_costs is a view of one run (queries/views/03_class_costs.sql)"),
         ("SELECT standing AS s FROM admitted", "tables only"),
-        ("SELECT a.path AS p FROM artifacts AS a LEFT JOIN executions AS e ON e.run = a.run AND e.user_ns > 3", "an outer join takes equalities"),
+        (
+            "SELECT a.path AS p FROM artifacts AS a LEFT JOIN executions AS e ON e.run = a.run AND e.user_ns > 3",
+            "an outer join takes equalities",
+        ),
         ("SELECT path FROM", "query"),
         ("DROP TABLE artifacts", "one SELECT"),
         ("SELECT path FROM artifacts; SELECT path FROM artifacts", "one SELECT"),
@@ -261,7 +274,11 @@ fn mistakes() -> Outcome {
     // The same over one run.
     let one = scratch.root.join("run=a");
     expect(&query(&one, &["SELECT n AS n FROM evnts"]), 2, "The tables: accounting,")?;
-    expect(&query(&one, &["SELECT a.path AS p FROM artifacts AS a LEFT JOIN executions AS e ON e.artifact_id > a.artifact_id"]), 2, "an outer join takes")?;
+    expect(
+        &query(&one, &["SELECT a.path AS p FROM artifacts AS a LEFT JOIN executions AS e ON e.artifact_id > a.artifact_id"]),
+        2,
+        "an outer join takes",
+    )?;
     expect(&scratch.query(&["--file", "queries/hypotheses/R25_io_small_write.sql", "--slot", "A"]), 2, "--slot asks one run")?;
     // A file that cannot be read is named, and nothing is answered without it.
     let file = scratch.root.join("run=b/tables/executions.parquet");

@@ -83,7 +83,9 @@ fn is_equal(row: &Map<String, Value>, example: &Value) -> bool {
         }
         (a, b) => a == b,
     };
-    example.as_object().is_some_and(|example| row.len() == example.len() && row.iter().all(|(key, value)| example.get(key).is_some_and(|own| same(own, value))))
+    example.as_object().is_some_and(|example| {
+        row.len() == example.len() && row.iter().all(|(key, value)| example.get(key).is_some_and(|own| same(own, value)))
+    })
 }
 
 /// Of every table the row with most values, from the first recording that has rows of it.
