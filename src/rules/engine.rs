@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use polars::prelude::{DataFrame, DataType, IntoLazy, NamedFrom, Series};
+use polars::prelude::{DataFrame, DataType, IntoLazy, LazyFrame, NamedFrom, Series};
 use polars::sql::SQLContext;
 
 use super::comparable::{Comparability, execution_of};
@@ -13,7 +13,7 @@ use crate::tables::{Tables, bridge};
 
 /// The tables and views of a run, ready to be asked.
 pub struct Engine {
-    frames: RefCell<Vec<(String, DataFrame)>>,
+    frames: RefCell<Vec<(String, LazyFrame)>>,
     /// Views that nobody has asked for yet: most recordings need a part of them.
     pending: RefCell<Vec<View>>,
     views: usize,
@@ -38,8 +38,12 @@ impl Engine {
         Ok(Engine::plain(frames))
     }
 
-    /// Tables without views or standing, for `tripod query`.
-    pub fn plain(frames: Vec<(String, DataFrame)>) -> Engine {
+    fn plain(frames: Vec<(String, DataFrame)>) -> Engine {
+        Engine::lazy(frames.into_iter().map(|(name, frame)| (name, frame.lazy())).collect())
+    }
+
+    /// Tables without views or standing, for `tripod query` over a dataset.
+    pub fn lazy(frames: Vec<(String, LazyFrame)>) -> Engine {
         Engine { frames: RefCell::new(frames), pending: RefCell::default(), views: 0 }
     }
 
@@ -61,7 +65,7 @@ impl Engine {
         // Registering all of a hundred tables costs more than most queries.
         let mut context = SQLContext::new();
         for (name, frame) in self.frames.borrow().iter().filter(|(name, _)| words.contains(name)) {
-            context.register(name, frame.clone().lazy());
+            context.register(name, frame.clone());
         }
         context.execute(sql).and_then(|frame| frame.collect()).map_err(|error| error.to_string())
     }
@@ -74,7 +78,7 @@ impl Engine {
             let Some(at) = named else { return Ok(()) };
             let view = self.pending.borrow_mut().remove(at);
             let frame = self.ask(&view.sql, view.number).map_err(|error| format!("{}: {error}", view.file))?;
-            self.frames.borrow_mut().push((view.name, frame));
+            self.frames.borrow_mut().push((view.name, frame.lazy()));
         }
     }
 
