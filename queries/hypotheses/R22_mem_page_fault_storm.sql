@@ -63,7 +63,7 @@ LEFT JOIN of_class AS k ON c.artifact_id = k.artifact_id
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
     s.weight AS part, k.weight AS whole, c.n AS n, c.n_eff AS n_eff, CAST(s.certain AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM class_sites AS s
 JOIN of_class AS k ON s.artifact_id = k.artifact_id
 JOIN cpu_events AS c ON s.artifact_id = c.artifact_id

@@ -167,7 +167,7 @@ averages AS (
 )
 SELECT v.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric, v.value AS part,
     CASE WHEN b.wall_ns >= 10000000000 THEN CAST(1000000 AS BIGINT) ELSE CAST(NULL AS BIGINT) END AS whole, CAST(1 AS BIGINT) AS n,
-    'L=' || CAST(v.line_no AS VARCHAR) AS part_anchor
+    'L=' || CAST(v.line_no AS STRING) AS part_anchor
 FROM averages AS v
 JOIN chosen AS c ON v.artifact_id = c.artifact_id AND v.scope = c.scope
 CROSS JOIN bare AS b
