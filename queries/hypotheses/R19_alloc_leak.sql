@@ -65,7 +65,8 @@ FROM series_trends AS t
 WHERE t.metric = 'rss_bytes'
 UNION ALL
 SELECT t.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'trend_p' AS metric,
-    CAST(t.mann_kendall_p * CAST(1000000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000000 AS BIGINT) AS whole, t.n AS n,
+    CAST(t.mann_kendall_p * CAST(1000000000 AS DOUBLE)
+        - t.mann_kendall_p * CAST(1000000000 AS DOUBLE) % CAST(1 AS DOUBLE) AS BIGINT) AS part, CAST(1000000000 AS BIGINT) AS whole, t.n AS n,
     CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM series_trends AS t
 WHERE t.metric = 'rss_bytes'

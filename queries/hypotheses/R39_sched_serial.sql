@@ -135,7 +135,7 @@ WHERE o.is_aggregate = 1
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'cpus_used' AS metric, e.user_ns + e.system_ns AS part,
     CASE WHEN l.cpus >= 2 AND l.threads >= 2 THEN e.wall_ns ELSE CAST(NULL AS BIGINT) END AS whole,
-    CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
     '@wall_ns' AS whole_anchor
 FROM executions AS e
 CROSS JOIN lanes AS l
@@ -143,7 +143,7 @@ WHERE e.system_ns IS NOT NULL AND e.user_ns IS NOT NULL
 UNION ALL
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'cpu_share' AS metric, e.user_ns + e.system_ns AS part,
     CASE WHEN l.cpus >= 2 AND l.threads >= 2 THEN e.wall_ns ELSE CAST(NULL AS BIGINT) END AS whole,
-    CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
     '@wall_ns' AS whole_anchor
 FROM executions AS e
 CROSS JOIN lanes AS l
