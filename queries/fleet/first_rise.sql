@@ -56,6 +56,9 @@ risen AS (
 candidates AS (
     SELECT program AS program, function_key AS function_key, name AS name, dso AS dso, least AS least, most AS most FROM risen WHERE most - least >= 50000
 ),
+narrow AS (
+    SELECT run AS run, function_key AS function_key, self_ppm AS self_ppm FROM shares
+),
 points AS (
     SELECT c.program AS program, c.function_key AS function_key, c.least AS least, c.most AS most, r.run AS run
     FROM candidates AS c
@@ -65,7 +68,7 @@ levels AS (
     SELECT p.program AS program, p.function_key AS function_key, p.run AS run, COALESCE(s.self_ppm, 0) AS self_ppm,
         CASE WHEN COALESCE(s.self_ppm, 0) * 2 >= p.least + p.most THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END AS is_high
     FROM points AS p
-    LEFT JOIN shares AS s ON p.run = s.run AND p.function_key = s.function_key
+    LEFT JOIN narrow AS s ON p.run = s.run AND p.function_key = s.function_key
 ),
 turns AS (
     SELECT program AS program, function_key AS function_key, MIN(run) AS first_run FROM levels WHERE is_high = 1 GROUP BY program, function_key

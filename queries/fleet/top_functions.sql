@@ -48,9 +48,12 @@ summed AS (
     FROM shares
     GROUP BY function_key
 ),
+points AS (
+    SELECT run AS run, function_key AS function_key, self_ppm AS self_ppm FROM shares
+),
 most_in AS (
     SELECT s.function_key AS function_key, MIN(s.run) AS run
-    FROM shares AS s
+    FROM points AS s
     JOIN summed AS t ON s.function_key = t.function_key AND s.self_ppm = t.most_ppm
     GROUP BY s.function_key
 )
