@@ -56,9 +56,12 @@ fn prepare() -> Result<Prepared, String> {
 
 /// notebooks/spark_ingest.py: Spark tasks that call the program, one per folder. A folder without recordings fails alone.
 fn ingestion_spreads() -> Outcome {
-    let Some(python) = python() else { return Ok(Completion::ignored_with("no Python with the packages of notebooks/requirements.txt")) };
-    if let Some(ignored) = unready(&python)? {
-        return Ok(ignored);
+    let python = match support::python() {
+        Ok(python) => python,
+        Err(reason) => return support::cannot(format!("no Python with pyspark: {reason}")),
+    };
+    if let Some(reason) = unready(&python)? {
+        return support::cannot(reason);
     }
     let scratch = tempfile::tempdir()?;
     let (root, empty) = (scratch.path().join("runs"), scratch.path().join("empty"));
@@ -84,11 +87,14 @@ fn ingestion_spreads() -> Outcome {
 }
 
 fn compare(what: &str) -> Outcome {
-    let Some(python) = python() else { return Ok(Completion::ignored_with("no Python with the packages of notebooks/requirements.txt")) };
+    let python = match support::python() {
+        Ok(python) => python,
+        Err(reason) => return support::cannot(format!("no Python with polars, DuckDB and pyspark: {reason}")),
+    };
     if matches!(what, "spark" | "fleet")
-        && let Some(ignored) = unready(&python)?
+        && let Some(reason) = unready(&python)?
     {
-        return Ok(ignored);
+        return support::cannot(reason);
     }
     let Prepared { root, page, .. } = prepared()?;
     let mut command = Command::new(python);
@@ -104,15 +110,11 @@ fn compare(what: &str) -> Outcome {
 }
 
 /// Why Spark cannot run here.
-fn unready(python: &Path) -> Result<Option<Completion>, Failed> {
+fn unready(python: &Path) -> Result<Option<String>, Failed> {
     let output = Command::new(python).arg(support::testdata().join("parity.py")).arg("ready").output()?;
     match output.status.code() {
         Some(0) => Ok(None),
-        Some(ABSENT) => Ok(Some(Completion::ignored_with(String::from_utf8_lossy(&output.stdout).trim().to_owned()))),
+        Some(ABSENT) => Ok(Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())),
         _ => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
     }
-}
-
-fn python() -> Option<PathBuf> {
-    support::python().map_err(|reason| eprintln!("no Python for the Parquet tests: {reason}")).ok()
 }

@@ -142,11 +142,16 @@ fn run(command: &mut Command) -> Result<(), String> {
     Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
+/// What a test is that cannot run here: ignored with the reason; where `TRIPOD_TEST_ALL` is set, a failure.
+pub fn cannot(reason: String) -> Outcome {
+    if std::env::var_os("TRIPOD_TEST_ALL").is_some() { Err(reason.into()) } else { Ok(Completion::ignored_with(reason)) }
+}
+
 /// Runs a script of testdata with that Python; ignored with the reason where there is none.
 pub fn python_script(script: &str, arguments: &[&Path]) -> Outcome {
     let python = match python() {
         Ok(python) => python,
-        Err(reason) => return Ok(Completion::ignored_with(format!("no Python with polars and DuckDB: {reason}"))),
+        Err(reason) => return cannot(format!("no Python with polars and DuckDB: {reason}")),
     };
     let output = Command::new(python).arg(testdata().join(script)).args(arguments).output()?;
     if output.status.success() {
