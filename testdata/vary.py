@@ -140,7 +140,7 @@ def union(source, target):
             for column in table.column_names:
                 space = SPACES.get(column)
                 if space is None:
-                    if column.endswith("_id"):
+                    if column.endswith("_id") and pyarrow.types.is_integer(table.schema.field(column).type):
                         raise SystemExit(f"{name}.{column}: an id that vary.py does not know")
                     continue
                 top = compute.max(table[column]).as_py()
