@@ -93,7 +93,7 @@ class DuckDB:
 
     def __init__(self, tables, copy=False):
         self.db = duckdb.connect()
-        self.db.execute("SET threads = 2")
+        self.db.execute("SET threads = 1")
         self.tables, self.kind = tables, "TABLE" if copy else "VIEW"
 
     def open_run(self, run):
