@@ -192,7 +192,7 @@ def by_run(page, root, queries, tripod):
 
 def spark_views(page, root, queries, tripod):
     docs, report, runs = engines.documented(page), Report(), vary.runs_of(root)
-    spark = engines.Spark(docs)
+    spark = engines.Spark(docs, [text(file) for file in (queries / "views").glob("*.sql")])
     alone = runs[:: max(1, len(runs) // SPARK_ALONE)][:SPARK_ALONE]
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(JOBS) as jobs:
         whole = pathlib.Path(scratch) / "union"
@@ -216,7 +216,7 @@ def fleet_of(report, what, docs, root, queries, polars, spark, jobs):
 
 def fleet(page, root, queries, tripod, count):
     docs, report = engines.documented(page), Report()
-    spark = engines.Spark(docs)
+    spark = engines.Spark(docs, [text(file) for file in (queries / "fleet").glob("*.sql")])
     with tempfile.TemporaryDirectory(dir=root.parent) as scratch, concurrent.futures.ThreadPoolExecutor(JOBS) as jobs:
         many = pathlib.Path(scratch) / "many"
         vary.dataset(root, many, count)

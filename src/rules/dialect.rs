@@ -40,6 +40,35 @@ const CLAUSES: &[&str] = &[
     "ILIKE",
 ];
 
+/// Words that are no names in one of them (a column behind its table's name may be called so).
+const RESERVED: &[&str] = &[
+    "ANALYZE",
+    "ARRAY",
+    "BOTH",
+    "CHECK",
+    "COLUMN",
+    "DEFAULT",
+    "DO",
+    "FETCH",
+    "FOR",
+    "GRANT",
+    "INTO",
+    "LEADING",
+    "ONLY",
+    "PLACING",
+    "PRIMARY",
+    "REFERENCES",
+    "RETURNING",
+    "SHOW",
+    "SOME",
+    "SUMMARIZE",
+    "TABLE",
+    "TO",
+    "TRAILING",
+    "UNIQUE",
+    "WINDOW",
+];
+
 /// Why the text leaves the dialect.
 pub fn check(sql: &str) -> Result<(), String> {
     let tokens = tokens::tokens(sql)?;
@@ -69,8 +98,12 @@ fn word(words: &[&str], at: usize) -> Result<(), String> {
     if word.starts_with('\'') && word.contains('\\') {
         return Err(format!("no backslash in a text, found {word}: Spark takes it for an escape"));
     }
-    if CLAUSES.contains(&word) && get(words, at.wrapping_sub(1)) != "." {
+    let is_column = get(words, at.wrapping_sub(1)) == ".";
+    if CLAUSES.contains(&word) && !is_column {
         return Err(format!("{word} is not in the dialect"));
+    }
+    if RESERVED.contains(&word) && !is_column {
+        return Err(format!("{word} is a keyword of DuckDB; take another name, or put the table's name before it"));
     }
     let is_sign = !is_word(word) && !word.starts_with(|c: char| c.is_ascii_digit() || c == '\'');
     if is_sign && !SIGNS.contains(&word) {

@@ -11,7 +11,7 @@ fn what_all_engines_answer_alike_is_accepted() {
         "SELECT CAST(SUM(CASE WHEN CAST(a AS DOUBLE) > b THEN 1 ELSE 0 END) AS BIGINT) AS a FROM t",
         "WITH a AS (SELECT x FROM t ORDER BY x DESC NULLS LAST, y ASC NULLS LAST LIMIT 1) SELECT x FROM a",
         "SELECT CAST(SUM(a) OVER (PARTITION BY b) AS BIGINT) AS a FROM t",
-        "SELECT CAST(NULL AS STRING) AS a, CAST(b AS INT) AS b, t.using AS c FROM t",
+        "SELECT CAST(NULL AS STRING) AS a, CAST(b AS INT) AS b, t.using AS c, t.check AS d FROM t",
     ] {
         assert_eq!(check(sql), Ok(()), "{sql}");
     }
@@ -56,6 +56,8 @@ fn what_differs_between_engines_is_refused() {
         ("SELECT a FROM t FULL JOIN u ON t.a = u.a", "FULL"),
         ("SELECT a FROM t EXCEPT SELECT a FROM u", "EXCEPT"),
         ("SELECT a FROM t WHERE a ILIKE 'x'", "ILIKE"),
+        ("WITH leading AS (SELECT a FROM t) SELECT a FROM leading", "LEADING"),
+        ("SELECT check AS a FROM t", "CHECK"),
     ] {
         let found = check(sql).expect_err(sql);
         assert!(found.contains(why), "{sql}: {found}");
