@@ -1,81 +1,253 @@
-"""Opens a run's Parquet with polars and DuckDB, checks types against the reference page and rows against Tripod's.
+"""The same questions to polars (the program itself), DuckDB and Spark: equal columns, types and rows.
 
-usage: parity.py RUN QUERIES OURS TABLES_PAGE
-OURS holds one JSON file of rows per query, TABLES_PAGE what `tripod tables --docs` printed.
+usage: parity.py types PAGE ROOT QUERIES                every Parquet file of every run has the documented columns and types
+       parity.py duckdb PAGE ROOT QUERIES TRIPOD        all of QUERIES but fleet, on polars and DuckDB, run by run
+       parity.py spark PAGE ROOT QUERIES TRIPOD         QUERIES/views on all three: over all runs in one, and over a few by themselves
+       parity.py fleet PAGE ROOT QUERIES TRIPOD COUNT   QUERIES/fleet on all three: over ROOT, and over COUNT runs made from those of ROOT
+       parity.py ready                                  whether Spark can run here
+PAGE is what `tripod tables --docs` printed, ROOT a folder of runs (run=ID), QUERIES the project's queries/.
+
+Ends with 0 where all is equal, 1 where something differs, 3 where an engine is not there (the reason is printed).
+
+What counts as equal: the same column names in the same order; the same types, except that the scorer reads whole numbers of hypotheses
+and quality checks as 64 bit, whatever their width (WIDTHS); the same rows, in the same order where the query says one (explore, fleet). Two
+DOUBLE are equal up to a billionth (TOLERANCE): their sums differ in the last digit with the order of the rows. Everything else is equal exactly.
 """
-import json
+import concurrent.futures
+import math
 import pathlib
-import re
+import shutil
 import sys
+import tempfile
+import time
 
 import duckdb
-import polars
+import pyarrow
 import pyarrow.parquet
 
-POLARS = {"int32": polars.Int32, "int64": polars.Int64, "float64": polars.Float64, "utf8": polars.String, "bool": polars.Boolean}
-DUCKDB = {"int32": "INTEGER", "int64": "BIGINT", "float64": "DOUBLE", "utf8": "VARCHAR", "bool": "BOOLEAN"}
+import engines
+import vary
+
+TOLERANCE = 1e-9
+# Pairs of types that the reader of these results does not tell apart.
+WIDTHS = {"hypotheses": {"int32", "int64", "uint32"}, "quality": {"int32", "int64", "uint32"}}
+# Whose rows come in an order.
+ORDERED = {"explore", "fleet"}
+# Spark takes a second for each view of each run, so it sees all runs at once (`vary.union`) and these few by themselves.
+SPARK_ALONE = 3
+# The tables that rules see beside those in files.
+MADE = ("admitted", "reference")
+JOBS = 2
 
 
-def documented(page):
-    """{table: {column: type}} from the Markdown: `## name` headings, rows `| column | type | ...`."""
-    tables, current = {}, None
-    for line in page.read_text().splitlines():
-        if match := re.match(r"#+ `?(\w+)`?\s*$", line):
-            current = tables.setdefault(match.group(1), {})
-        elif current is not None and (match := re.match(r"\| `?(\w+)`? \| `?(int32|int64|float64|utf8|bool)\b", line)):
-            current[match.group(1)] = match.group(2)
-    return tables
+class Report:
+    def __init__(self):
+        self.wrong, self.compared, self.rows, self.empty = [], 0, 0, 0
+
+    def add(self, what, folder, answers):
+        """`answers`: (engine, table or exception); the first is what the others are held against."""
+        self.compared += 1
+        failed = [f"{what}: {engine}: {answer}" for engine, answer in answers if isinstance(answer, Exception)]
+        if failed:
+            self.wrong += failed
+            return
+        (first, mine), *others = answers
+        self.rows += mine.num_rows
+        self.empty += mine.num_rows == 0
+        for engine, theirs in others:
+            if difference := differs(mine, theirs, folder):
+                self.wrong.append(f"{what}: {first} against {engine}: {difference}")
+
+    def end(self, summary):
+        print(f"{summary}: {self.compared} comparisons, {self.rows} rows, {self.empty} answers without rows, {len(self.wrong)} differ")
+        print("\n".join(self.wrong[:40]))
+        if len(self.wrong) > 40:
+            print(f"... and {len(self.wrong) - 40} more")
+        return 1 if self.wrong else 0
 
 
-def plain(value):
-    return round(value, 9) if isinstance(value, float) else value
+def differs(mine, theirs, folder):
+    """What is not equal in two answers, or None."""
+    if mine.column_names != theirs.column_names:
+        return f"columns {mine.column_names} against {theirs.column_names}"
+    for name in mine.column_names:
+        types = {engines.type_name(table.schema.field(name).type) for table in (mine, theirs)}
+        if len(types) > 1 and not types <= WIDTHS.get(folder, set()):
+            return f"{name} is {engines.type_name(mine.schema.field(name).type)} against {engines.type_name(theirs.schema.field(name).type)}"
+    left, right = rows(mine), rows(theirs)
+    if folder not in ORDERED:
+        left, right = sorted(left, key=sort_key), sorted(right, key=sort_key)
+    if len(left) != len(right):
+        return f"{len(left)} rows against {len(right)}"
+    for at, (one, other) in enumerate(zip(left, right)):
+        if one != other and not all(map(same, one, other)):
+            return f"row {at}: {one} against {other}"
+    return None
+
+
+def rows(table):
+    return list(zip(*(table.column(at).to_pylist() for at in range(table.num_columns))))
+
+
+def sort_key(row):
+    """Whole numbers and texts first: a DOUBLE may differ in its last digit."""
+    exact = [(cell is None, "" if cell is None else str(cell)) for cell in row if not isinstance(cell, float)]
+    return exact, [round(cell, 6) for cell in row if isinstance(cell, float)]
+
+
+def same(one, other):
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=1e-300) or math.isnan(one) and math.isnan(other)
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def selects(file):
+    """The SELECTs of a file of hypotheses or quality, as the program cuts them: each goes on to the next slot, alternate or measure."""
+    found, current = [], []
+    for line in [*file.read_text().splitlines(), "-- slot:"]:
+        if line.startswith(("-- slot:", "-- alternate:", "-- measure:")):
+            found, current = found + [current], []
+        elif not line.startswith("--") and (current or line.strip()):
+            current.append(line.rstrip())
+    return ["\n".join(lines).strip().rstrip(";") for lines in found if lines]
+
+
+def text(file):
+    return "\n".join(line for line in file.read_text().splitlines() if not line.lstrip().startswith("--")).strip().rstrip(";")
+
+
+def view_name(file):
+    return file.stem.split("_", 1)[1]
+
+
+def questions(queries):
+    """(folder, what, how the program is asked, SQL) of every query over one run but the views."""
+    out = []
+    for folder in ("hypotheses", "quality"):
+        for file in sorted((queries / folder).glob("*.sql")):
+            out += [(folder, f"{folder}/{file.name} SELECT {at}", {"sql": sql}, sql) for at, sql in enumerate(selects(file), 1)]
+    for file in sorted((queries / "explore").glob("*.sql")):
+        out.append(("explore", f"explore/{file.name}", {"file": file}, text(file)))
+    return out
+
+
+def attempt(ask, *arguments, **named):
+    try:
+        return ask(*arguments, **named)
+    except Exception as error:  # noqa: BLE001: whatever an engine says is what the report says
+        return RuntimeError(str(error).strip().split("\n")[0][:300])
+
+
+def types(page, root):
+    """Every file has the columns, types and metadata that the table reference promises, in three readers."""
+    docs, report = engines.documented(page), Report()
+    for run in vary.runs_of(root):
+        for file in sorted((run / "tables").glob("*.parquet")):
+            schema = pyarrow.parquet.read_schema(file)
+            seen = {field.name: engines.type_name(field.type) for field in schema}
+            described = {row[0]: row[1] for row in duckdb.sql(f"DESCRIBE SELECT * FROM read_parquet('{file}')").fetchall()}
+            expected = docs.get(file.stem)
+            report.compared += 1
+            if seen != expected:
+                report.wrong.append(f"{run.name}: {file.stem} has {seen}, not {expected}")
+            elif described != {name: engines.DUCKDB_TYPES[kind] for name, kind in expected.items()}:
+                report.wrong.append(f"{run.name}: {file.stem}: DuckDB sees {described}")
+            if b"tripod.schema" not in (schema.metadata or {}):
+                report.wrong.append(f"{run.name}: {file.stem}: no schema version in the file metadata")
+    return report.end("types of files")
+
+
+def views_of(report, what, queries, polars, others, jobs):
+    """Every view on every engine, in order; each is a table for those after it."""
+    files = sorted((queries / "views").glob("*.sql"))
+    mine = list(jobs.map(lambda name: attempt(polars.ask, sql=f"SELECT * FROM {name}"), [*MADE, *map(view_name, files)]))
+    for name, answer in zip(MADE, mine):
+        if isinstance(answer, Exception):
+            report.wrong.append(f"{what}: {name}: {answer}")
+            return
+        for engine in others:
+            engine.add(name, answer)
+    for file, answer in zip(files, mine[len(MADE):]):
+        theirs = [(engine, attempt(engine.ask, text(file))) for engine in others]
+        report.add(f"{what}: views/{file.name}", "views", [(polars.name, answer)] + [(engine.name, rows) for engine, rows in theirs])
+        for engine, rows_of_view in theirs:
+            if not isinstance(rows_of_view, Exception):
+                engine.add(view_name(file), rows_of_view)
+
+
+def by_run(page, root, queries, tripod):
+    docs, report, asked = engines.documented(page), Report(), questions(queries)
+    runs = vary.runs_of(root)
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(JOBS) as jobs:
+        for run in runs:
+            polars, db = engines.Polars(tripod, run, scratch), engines.DuckDB(docs, copy=True).open_run(run)
+            pending = [jobs.submit(attempt, polars.ask, **how) for _, _, how, _ in asked]
+            views_of(report, run.name, queries, polars, [db], jobs)
+            for (folder, what, _, sql), mine in zip(asked, pending):
+                report.add(f"{run.name}: {what}", folder, [(polars.name, mine.result()), (db.name, attempt(db.ask, sql))])
+    if len(asked) < 200 or not runs:
+        report.wrong.append(f"only {len(asked)} queries and {len(runs)} runs")
+    return report.end(f"{len(asked)} SELECTs and all views on polars and DuckDB over {len(runs)} runs")
+
+
+def spark_views(page, root, queries, tripod):
+    docs, report, runs = engines.documented(page), Report(), vary.runs_of(root)
+    spark = engines.Spark(docs, [text(file) for file in (queries / "views").glob("*.sql")])
+    alone = runs[:: max(1, len(runs) // SPARK_ALONE)][:SPARK_ALONE]
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(JOBS) as jobs:
+        whole = pathlib.Path(scratch) / "union"
+        vary.union(root, whole)
+        for run in [whole, *alone]:
+            others = [engines.DuckDB(docs, copy=True).open_run(run), spark.open_run(run)]
+            views_of(report, run.name, queries, engines.Polars(tripod, run, scratch), others, jobs)
+    names = ", ".join(run.name.removeprefix("run=") for run in alone)
+    print(f"Spark over every run would take a second for each view of each: it saw the {len(runs)} runs as one, and {names} by themselves")
+    return report.end("views on polars, DuckDB and Spark")
+
+
+def fleet_of(report, what, docs, root, queries, polars, spark, jobs):
+    files = sorted((queries / "fleet").glob("*.sql"))
+    others = [engines.DuckDB(docs).open_dataset(root), spark.open_dataset(root), engines.PythonPolars(docs).open_dataset(root)]
+    pending = [jobs.submit(attempt, polars.ask, file=file) for file in files]
+    for file, mine in zip(files, pending):
+        answers = [(polars.name, mine.result())] + [(engine.name, attempt(engine.ask, text(file))) for engine in others]
+        report.add(f"{what}: fleet/{file.name}", "fleet", answers)
+
+
+def fleet(page, root, queries, tripod, count):
+    docs, report = engines.documented(page), Report()
+    spark = engines.Spark(docs, [text(file) for file in (queries / "fleet").glob("*.sql")])
+    with tempfile.TemporaryDirectory(dir=root.parent) as scratch, concurrent.futures.ThreadPoolExecutor(JOBS) as jobs:
+        many = pathlib.Path(scratch) / "many"
+        vary.dataset(root, many, count)
+        for place, what in ((root, "scenarios"), (many, f"{count} made runs")):
+            fleet_of(report, what, docs, place, queries, engines.Polars(tripod, place, scratch), spark, jobs)
+    return report.end(f"fleet queries on polars, DuckDB and Spark over {len(vary.runs_of(root))} scenarios and {count} runs made from them")
 
 
 def main():
-    run, queries, ours, page = map(pathlib.Path, sys.argv[1:5])
-    docs = documented(page)
-    wrong = []
-    files = sorted(run.glob("tables/*.parquet"))
-    if not files:
-        wrong.append("no Parquet files")
-    db = duckdb.connect()
-    for file in files:
-        table = file.stem
-        columns = docs.get(table)
-        if not columns:
-            wrong.append(f"{table}: not on the reference page")
-            continue
-        frame = polars.read_parquet(file)
-        expected = {name: POLARS[kind] for name, kind in columns.items()}
-        if dict(frame.schema) != expected:
-            wrong.append(f"{table}: polars sees {dict(frame.schema)}")
-        db.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{file}')")
-        described = {row[0]: row[1] for row in db.execute(f"DESCRIBE {table}").fetchall()}
-        if described != {name: DUCKDB[kind] for name, kind in columns.items()}:
-            wrong.append(f"{table}: DuckDB sees {described}")
-        metadata = pyarrow.parquet.read_metadata(file).metadata or {}
-        if b"tripod.schema" not in metadata:
-            wrong.append(f"{table}: no schema version in the file metadata")
-    have = {file.stem for file in files}
-    for table, columns in docs.items():
-        if table not in have and columns:
-            fields = ", ".join(f"CAST(NULL AS {DUCKDB[kind]}) AS {name}" for name, kind in columns.items())
-            db.execute(f"CREATE VIEW {table} AS SELECT {fields} WHERE false")
-    compared = 0
-    for query in sorted(queries.glob("*.sql")):
-        result = db.execute(query.read_text())
-        names = [column[0] for column in result.description]
-        theirs = [tuple(map(plain, row)) for row in result.fetchall()]
-        mine = json.loads((ours / f"{query.stem}.json").read_text())
-        mine = [tuple(plain(row[name]) for name in names) for row in mine]
-        compared += 1
-        if mine != theirs:
-            first = next((pair for pair in zip(mine, theirs) if pair[0] != pair[1]), (len(mine), len(theirs)))
-            wrong.append(f"{query.name}: {len(mine)} rows against {len(theirs)}; first difference {first}")
-    if compared < 5:
-        wrong.append(f"only {compared} queries compared")
-    print("\n".join(wrong))
-    sys.exit(1 if wrong else 0)
+    what, *places = sys.argv[1:]
+    if what in ("spark", "fleet", "ready") and (reason := engines.Spark.missing()):
+        print(reason)
+        return 3
+    if what == "ready":
+        return 0
+    page, root, queries, *rest = map(pathlib.Path, places)
+    start = time.monotonic()
+    match what:
+        case "types":
+            code = types(page, root)
+        case "duckdb":
+            code = by_run(page, root, queries, rest[0])
+        case "spark":
+            code = spark_views(page, root, queries, rest[0])
+        case "fleet":
+            code = fleet(page, root, queries, rest[0], int(str(rest[1])))
+        case _:
+            sys.exit(__doc__)
+    print(f"{what}: {time.monotonic() - start:.0f} s")
+    return code
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

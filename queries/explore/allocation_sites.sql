@@ -1,12 +1,27 @@
--- question: Which functions allocate, how much is live at the peak, and what is never freed?
--- row: one function that called the allocator (the site of the ALLOC class)
-SELECT f.name AS function_name, f.dso AS dso_name,
-       CAST(SUM(a.calls) AS BIGINT) AS calls, CAST(SUM(a.bytes) AS BIGINT) AS bytes,
-       CAST(SUM(a.peak_bytes) AS BIGINT) AS peak_bytes, CAST(SUM(a.leaked_bytes) AS BIGINT) AS leaked_bytes,
-       f.function_id AS function_id
-FROM allocations AS a
-JOIN stack_classes AS c ON c.stack_id = a.stack_id
-JOIN functions AS f ON f.function_id = c.site_function_id
-WHERE c.class = 'ALLOC'
-GROUP BY f.function_id, f.name, f.dso
-ORDER BY calls DESC NULLS LAST, f.function_id ASC NULLS LAST
+-- question: Which functions allocate most often?
+-- row: one function that allocates (the nearest function of the program above the allocator) in one heap recording
+-- units: calls counted, bytes; peak_bytes: live when the whole heap was largest; leaked_bytes: never freed; temporary_calls: freed at once
+-- empty: nothing recorded allocations (heaptrack)
+WITH classed AS (
+    SELECT stack_id AS stack_id, MIN(site_function_id) AS function_id FROM stack_classes WHERE class = 'ALLOC' GROUP BY stack_id
+),
+placed AS (
+    SELECT a.artifact_id AS artifact_id, COALESCE(k.function_id, s.site_function_id) AS function_id, a.calls AS calls, a.bytes AS bytes,
+        a.peak_bytes AS peak_bytes, a.leaked_bytes AS leaked_bytes, a.temporary_calls AS temporary_calls
+    FROM allocations AS a
+    LEFT JOIN stack_sites AS s ON a.stack_id = s.stack_id
+    LEFT JOIN classed AS k ON a.stack_id = k.stack_id
+),
+summed AS (
+    SELECT artifact_id AS artifact_id, function_id AS function_id, CAST(SUM(calls) AS BIGINT) AS calls, CAST(SUM(bytes) AS BIGINT) AS bytes,
+        CAST(SUM(peak_bytes) AS BIGINT) AS peak_bytes, CAST(SUM(leaked_bytes) AS BIGINT) AS leaked_bytes,
+        CAST(SUM(temporary_calls) AS BIGINT) AS temporary_calls
+    FROM placed
+    GROUP BY artifact_id, function_id
+)
+SELECT r.path AS artifact_path, f.name AS function_name, f.dso AS dso_name, f.file AS file, f.line AS line, s.calls AS calls, s.bytes AS bytes,
+    s.peak_bytes AS peak_bytes, s.leaked_bytes AS leaked_bytes, s.temporary_calls AS temporary_calls, s.function_id AS function_id
+FROM summed AS s
+JOIN artifacts AS r ON s.artifact_id = r.artifact_id
+LEFT JOIN functions AS f ON s.function_id = f.function_id
+ORDER BY calls DESC NULLS LAST, artifact_path ASC NULLS LAST, function_id ASC NULLS LAST

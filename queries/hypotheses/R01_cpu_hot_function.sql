@@ -84,7 +84,8 @@ LEFT JOIN blocked AS w ON o.artifact_id = w.artifact_id
 -- evidence: {part_s} s on the CPU of {whole_s} s of wall time
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'cpu_share' AS metric, e.user_ns + e.system_ns AS part,
-    e.wall_ns AS whole, CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n,
+    e.wall_ns AS whole,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n,
     '@user_ns+system_ns' AS part_anchor, '@wall_ns' AS whole_anchor
 FROM executions AS e
 WHERE e.system_ns IS NOT NULL AND e.user_ns IS NOT NULL

@@ -49,7 +49,7 @@ FROM cpu_events AS c
 LEFT JOIN best AS t ON c.artifact_id = t.artifact_id
 UNION ALL
 SELECT t.artifact_id AS artifact_id, 'function' AS site_kind, CAST(t.function_id AS BIGINT) AS site_id, 'path_share' AS metric, t.two_paths_weight AS part,
-    t.weight AS whole, t.n AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor,
+    t.weight AS whole, t.n AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(1 AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor,
     'sum=samples.weight&leaf=@site' AS whole_anchor
 FROM best AS t
 --
@@ -79,8 +79,8 @@ chosen AS (
 )
 SELECT s.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'exponent' AS metric,
     CASE WHEN s.exponent > CAST(0 AS DOUBLE) THEN CAST(ROUND(s.exponent * CAST(1000 AS DOUBLE)) AS BIGINT) ELSE CAST(0 AS BIGINT) END AS part,
-    CAST(1000 AS BIGINT) AS whole, s.n_least AS n, s.lo AS lo, s.hi AS hi, 'rows=benchmarks.wall_ns&series=' || CAST(s.series_id AS VARCHAR) AS part_anchor,
-    CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(1000 AS BIGINT) AS whole, s.n_least AS n, s.lo AS lo, s.hi AS hi, 'rows=benchmarks.wall_ns&series=' || CAST(s.series_id AS STRING) AS part_anchor,
+    CAST(NULL AS STRING) AS whole_anchor
 FROM scaling AS s
 JOIN chosen AS c ON s.series_id = c.series_id
 --

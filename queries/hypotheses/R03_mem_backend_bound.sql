@@ -100,14 +100,14 @@ weight_c AS (
 )
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'top_leaf_share' AS metric,
     COALESCE(a.weight, 0) + COALESCE(b.weight, 0) + COALESCE(d.weight, 0) AS part, c.weight AS whole, c.n AS n, c.n_eff AS n_eff,
-    CAST(NULL AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, 'sum=samples.weight' AS whole_anchor
+    CAST(NULL AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor, 'sum=samples.weight' AS whole_anchor
 FROM cpu_events AS c
 LEFT JOIN weight_a AS a ON c.artifact_id = a.artifact_id
 LEFT JOIN weight_b AS b ON c.artifact_id = b.artifact_id
 LEFT JOIN weight_c AS d ON c.artifact_id = d.artifact_id
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.weight AS part, c.weight AS whole,
-    p.n AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(1 AS BIGINT) AS certain, 'sum=samples.weight&leaf=@site' AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    p.n AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(1 AS BIGINT) AS certain, 'sum=samples.weight&leaf=@site' AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM plain_leaves AS p
 JOIN cpu_events AS c ON p.artifact_id = c.artifact_id
 --
@@ -125,7 +125,7 @@ WITH cache AS (
     SELECT MAX(number) AS bytes FROM host WHERE key = 'llc_bytes'
 )
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'cache_ratio' AS metric, e.max_rss_bytes AS part, c.bytes AS whole,
-    e.max_rss_bytes AS n, '@max_rss_bytes' AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    e.max_rss_bytes AS n, '@max_rss_bytes' AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM executions AS e
 CROSS JOIN cache AS c
 WHERE e.max_rss_bytes IS NOT NULL

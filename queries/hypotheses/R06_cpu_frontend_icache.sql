@@ -60,12 +60,12 @@ WHERE name = 'tma_itlb_misses' AND source = 'metric'
 -- evidence: the largest function holds {percent} of {n} CPU samples; {functions_80.part} functions hold 80 %
 -- record: perf record -F 997 -e cpu-clock --call-graph fp -o cpu.perf.data -- {argv}
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'largest_share' AS metric, l.largest_weight AS part,
-    c.weight AS whole, c.n AS n, c.n_eff AS n_eff, CAST(NULL AS VARCHAR) AS part_anchor, 'sum=samples.weight' AS whole_anchor
+    c.weight AS whole, c.n AS n, c.n_eff AS n_eff, CAST(NULL AS STRING) AS part_anchor, 'sum=samples.weight' AS whole_anchor
 FROM cpu_events AS c
 JOIN leaf_spreads AS l ON c.event_id = l.event_id
 UNION ALL
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'functions_80' AS metric, l.functions_80 AS part,
-    CAST(1 AS BIGINT) AS whole, c.n AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(1 AS BIGINT) AS whole, c.n AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM cpu_events AS c
 JOIN leaf_spreads AS l ON c.event_id = l.event_id
 --
@@ -84,7 +84,7 @@ programs AS (
     SELECT DISTINCT artifact_id AS artifact_id, program AS program FROM executions WHERE program IS NOT NULL
 )
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'code_bytes' AS metric, CAST(SUM(l.bytes) AS BIGINT) AS part,
-    CAST(1 AS BIGINT) AS whole, CAST(COUNT(l.dso_id) AS BIGINT) AS n, CAST(NULL AS VARCHAR) AS part_anchor
+    CAST(1 AS BIGINT) AS whole, CAST(COUNT(l.dso_id) AS BIGINT) AS n, CAST(NULL AS STRING) AS part_anchor
 FROM loaded AS l
 JOIN programs AS p ON l.artifact_id = p.artifact_id
 JOIN dsos AS d ON l.dso_id = d.dso_id AND p.program = d.name

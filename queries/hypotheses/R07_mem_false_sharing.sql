@@ -92,7 +92,7 @@ SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
     CASE WHEN m.threads > 1 THEN m.median_ns ELSE CAST(NULL AS BIGINT) END AS whole, CASE WHEN o.n < m.n THEN o.n ELSE m.n END AS n,
     CAST(o.lo_ns AS DOUBLE) / CAST(m.hi_ns AS DOUBLE) AS lo, CAST(o.hi_ns AS DOUBLE) / CAST(m.lo_ns AS DOUBLE) AS hi,
     CAST(m.threads AS DOUBLE) AS factor, 'rows=benchmarks.wall_ns&threads=1' AS part_anchor,
-    'rows=benchmarks.wall_ns&threads=' || CAST(m.threads AS VARCHAR) AS whole_anchor
+    'rows=benchmarks.wall_ns&threads=' || CAST(m.threads AS STRING) AS whole_anchor
 FROM one AS o
 CROSS JOIN many AS m
 WHERE o.artifact_id IS NOT NULL

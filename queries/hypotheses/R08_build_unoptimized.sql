@@ -55,7 +55,7 @@ LEFT JOIN telling AS t ON c.artifact_id = t.artifact_id
 -- record: build with -g (GCC notes its options there) and give the file with symbols: tripod analyze --symbol-dir DIR
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'plain_share' AS metric, plain AS part, optimized + plain AS whole,
     optimized + plain AS n, CAST(plain AS DOUBLE) / CAST(optimized + plain AS DOUBLE) AS lo, CAST(plain AS DOUBLE) / CAST(optimized + plain AS DOUBLE) AS hi,
-    CAST(NULL AS VARCHAR) AS part_anchor
+    CAST(NULL AS STRING) AS part_anchor
 FROM build_places
 -- alternate: what the manifest says
 -- mechanism: M2
@@ -70,7 +70,7 @@ SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS s
     CASE WHEN LOWER(value) IN ('debug', 'dev', 'o0', '-o0', 'og', '-og', 'unoptimized', 'release', 'optimized', 'o1', '-o1', 'o2', '-o2', 'o3', '-o3', 'os', '-os', 'bench')
         THEN CAST(1 AS BIGINT) ELSE CAST(NULL AS BIGINT) END AS whole, CAST(1 AS BIGINT) AS n,
     CASE WHEN LOWER(value) IN ('debug', 'dev', 'o0', '-o0', 'og', '-og', 'unoptimized') THEN CAST(1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS lo, CAST(0 AS DOUBLE) AS hi,
-    CAST(NULL AS VARCHAR) AS part_anchor
+    CAST(NULL AS STRING) AS part_anchor
 FROM host
 WHERE key = 'build_profile'
 --

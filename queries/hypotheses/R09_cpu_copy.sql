@@ -39,7 +39,7 @@ WITH whole AS (
 )
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'mean_bytes' AS metric,
     CASE WHEN calls >= 100 THEN bytes ELSE CAST(0 AS BIGINT) END AS part, calls AS whole, calls AS n,
-    CASE WHEN calls >= 100 THEN 'sum=allocations.bytes' ELSE CAST(NULL AS VARCHAR) END AS part_anchor, 'sum=allocations.calls' AS whole_anchor
+    CASE WHEN calls >= 100 THEN 'sum=allocations.bytes' ELSE CAST(NULL AS STRING) END AS part_anchor, 'sum=allocations.calls' AS whole_anchor
 FROM whole
 -- alternate: large reads and writes
 -- mechanism: M5
@@ -50,7 +50,7 @@ FROM whole
 -- record: strace -f -ttt -T -e trace=read,pread64,readv,write,pwrite64,writev -o calls.strace -- {argv}
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'mean_bytes' AS metric, CAST(SUM(length) AS BIGINT) AS part,
     CAST(COUNT(line_no) AS BIGINT) AS whole, CAST(COUNT(line_no) AS BIGINT) AS n,
-    'sum=syscall_events.length&name=read,pread64,readv,write,pwrite64,writev' AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    'sum=syscall_events.length&name=read,pread64,readv,write,pwrite64,writev' AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM syscall_events
 WHERE length IS NOT NULL AND name IN ('read', 'pread64', 'readv', 'write', 'pwrite64', 'writev')
 GROUP BY artifact_id

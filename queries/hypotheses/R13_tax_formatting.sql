@@ -50,7 +50,7 @@ LEFT JOIN summed AS f ON c.artifact_id = f.artifact_id
 UNION ALL
 SELECT b.artifact_id AS artifact_id, 'function' AS site_kind, CAST(b.function_id AS BIGINT) AS site_id, 'site' AS metric,
     b.weight AS part, f.weight AS whole, c.n AS n, c.n_eff AS n_eff, CAST(c.callers_kept AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM by_site AS b
 JOIN summed AS f ON b.artifact_id = f.artifact_id
 JOIN cpu_events AS c ON b.artifact_id = c.artifact_id

@@ -50,12 +50,12 @@ WHERE event = 'gc.pause'
 -- evidence: it swings by {percent} of its largest size, {cycles.part} times
 -- record: {argv} & testdata/rss.sh $! > rss.tsv
 SELECT t.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'swing_share' AS metric, t.max_bytes - t.min_bytes AS part,
-    t.max_bytes AS whole, t.n AS n, CAST(NULL AS VARCHAR) AS part_anchor, 'sum=series_trends.max_bytes' AS whole_anchor
+    t.max_bytes AS whole, t.n AS n, CAST(NULL AS STRING) AS part_anchor, 'sum=series_trends.max_bytes' AS whole_anchor
 FROM series_trends AS t
 WHERE t.metric = 'rss_bytes' AND t.cycles IS NOT NULL
 UNION ALL
 SELECT t.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'cycles' AS metric, t.cycles AS part, CAST(1 AS BIGINT) AS whole,
-    t.n AS n, 'sum=series_trends.cycles' AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    t.n AS n, 'sum=series_trends.cycles' AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM series_trends AS t
 WHERE t.metric = 'rss_bytes' AND t.cycles IS NOT NULL
 -- alternate: allocation calls

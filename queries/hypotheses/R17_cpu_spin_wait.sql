@@ -45,7 +45,7 @@ WHERE family = 'yield' AND source = 'summary'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'yield'
 -- alternate: log
@@ -64,7 +64,7 @@ WHERE family = 'yield' AND source = 'log'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'yield'
 -- alternate: perf trace
@@ -83,7 +83,7 @@ WHERE family = 'yield' AND source = 'trace'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'yield'
 -- alternate: syscount
@@ -119,7 +119,7 @@ WITH yields AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(n) AS BIGINT) AS n FROM wait_topics WHERE topic = 'yield' GROUP BY artifact_id
 )
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'yield_switches_per_second' AS metric,
-    COALESCE(y.n, 0) AS part, w.life_ns AS whole, COALESCE(y.n, 0) AS n, l.lanes AS scale_down, CAST(NULL AS VARCHAR) AS whole_anchor
+    COALESCE(y.n, 0) AS part, w.life_ns AS whole, COALESCE(y.n, 0) AS n, l.lanes AS scale_down, CAST(NULL AS STRING) AS whole_anchor
 FROM off_cpu AS o
 JOIN program_lives AS w ON o.artifact_id = w.artifact_id
 LEFT JOIN yields AS y ON o.artifact_id = y.artifact_id

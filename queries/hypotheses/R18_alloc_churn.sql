@@ -41,7 +41,7 @@ CROSS JOIN bare AS b
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
     s.calls AS part, c.calls AS whole, c.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM by_site AS s
 JOIN calls AS c ON s.artifact_id = c.artifact_id
 --
@@ -64,7 +64,7 @@ LEFT JOIN of_class AS k ON c.artifact_id = k.artifact_id
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
     s.weight AS part, k.weight AS whole, c.n AS n, c.n_eff AS n_eff, CAST(s.certain AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM class_sites AS s
 JOIN of_class AS k ON s.artifact_id = k.artifact_id
 JOIN cpu_events AS c ON s.artifact_id = c.artifact_id

@@ -40,12 +40,12 @@ FROM sums AS s
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'leaked_bytes' AS metric,
     s.leaked AS part, CAST(1 AS BIGINT) AS whole, s.calls AS n, CAST(NULL AS BIGINT) AS certain,
-    'sum=allocations.leaked_bytes' AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    'sum=allocations.leaked_bytes' AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM sums AS s
 UNION ALL
 SELECT b.artifact_id AS artifact_id, 'function' AS site_kind, CAST(b.function_id AS BIGINT) AS site_id, 'site' AS metric,
     b.leaked AS part, s.leaked AS whole, s.calls AS n, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM by_site AS b
 JOIN sums AS s ON b.artifact_id = s.artifact_id
 --
@@ -60,13 +60,14 @@ JOIN sums AS s ON b.artifact_id = s.artifact_id
 -- record: PROGRAM & pid=$!; while kill -0 $pid; do cat /proc/$pid/smaps_rollup; sleep 0.05; done
 SELECT t.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'growth_share' AS metric,
     CASE WHEN t.growth_bytes > 0 THEN t.growth_bytes ELSE CAST(0 AS BIGINT) END AS part, t.max_bytes AS whole, t.n AS n,
-    CASE WHEN t.growth_bytes > 0 THEN 'sum=series_trends.growth_bytes' ELSE CAST(NULL AS VARCHAR) END AS part_anchor, 'sum=series_trends.max_bytes' AS whole_anchor
+    CASE WHEN t.growth_bytes > 0 THEN 'sum=series_trends.growth_bytes' ELSE CAST(NULL AS STRING) END AS part_anchor, 'sum=series_trends.max_bytes' AS whole_anchor
 FROM series_trends AS t
 WHERE t.metric = 'rss_bytes'
 UNION ALL
 SELECT t.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'trend_p' AS metric,
-    CAST(t.mann_kendall_p * CAST(1000000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000000 AS BIGINT) AS whole, t.n AS n,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(t.mann_kendall_p * CAST(1000000000 AS DOUBLE)
+        - t.mann_kendall_p * CAST(1000000000 AS DOUBLE) % CAST(1 AS DOUBLE) AS BIGINT) AS part, CAST(1000000000 AS BIGINT) AS whole, t.n AS n,
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM series_trends AS t
 WHERE t.metric = 'rss_bytes'
 --
@@ -108,7 +109,7 @@ net AS (
 )
 SELECT n.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'mapped_share' AS metric,
     CASE WHEN n.bytes > 0 THEN n.bytes ELSE CAST(0 AS BIGINT) END AS part, b.max_rss_bytes AS whole, n.calls AS n, d.work_up AS scale_up, d.work_down AS scale_down,
-    CAST(NULL AS VARCHAR) AS part_anchor, '@max_rss_bytes' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, '@max_rss_bytes' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
 FROM net AS n
 JOIN admitted AS d ON n.artifact_id = d.artifact_id
 CROSS JOIN bare AS b
@@ -135,5 +136,5 @@ CROSS JOIN bare AS b
 UNION ALL
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'returned_share' AS metric, m.unmap_calls AS part,
     m.asked_calls AS whole, m.asked_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
-    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM mapped_bytes AS m

@@ -63,7 +63,7 @@ LEFT JOIN of_class AS k ON c.artifact_id = k.artifact_id
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
     s.weight AS part, k.weight AS whole, c.n AS n, c.n_eff AS n_eff, CAST(s.certain AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM class_sites AS s
 JOIN of_class AS k ON s.artifact_id = k.artifact_id
 JOIN cpu_events AS c ON s.artifact_id = c.artifact_id
@@ -90,7 +90,8 @@ WHERE s.user_ns IS NOT NULL AND s.system_ns IS NOT NULL
 -- evidence: {part_s} s of {whole_s} s of CPU time are system time
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'system_share' AS metric,
-    e.system_ns AS part, e.user_ns + e.system_ns AS whole, CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n,
+    e.system_ns AS part, e.user_ns + e.system_ns AS whole,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n,
     '@system_ns' AS part_anchor, '@user_ns+system_ns' AS whole_anchor
 FROM executions AS e
 WHERE e.user_ns IS NOT NULL AND e.system_ns IS NOT NULL

@@ -73,7 +73,7 @@ FROM sized AS l
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
     s.calls AS part, t.calls AS whole, t.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
-    CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(1 AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_sites AS s
 JOIN sites AS t ON s.artifact_id = t.artifact_id
 WHERE s.class = 'WRITE_PATH'
@@ -127,7 +127,7 @@ FROM sized AS l
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
     s.calls AS part, t.calls AS whole, t.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
-    CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(1 AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_sites AS s
 JOIN sites AS t ON s.artifact_id = t.artifact_id
 WHERE s.class = 'WRITE_PATH'
@@ -157,7 +157,7 @@ sized AS (
 )
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_second' AS metric, l.calls AS part,
     b.wall_ns AS whole, l.calls AS n, d.work_up AS scale_up, d.work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, '@wall_ns' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, '@wall_ns' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
 FROM logged AS l
 JOIN admitted AS d ON l.artifact_id = d.artifact_id
 CROSS JOIN bare AS b
@@ -171,12 +171,12 @@ WHERE c.family = 'write' AND c.source = 'trace' AND l.artifact_id IS NULL
 UNION ALL
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric, l.bytes AS part,
     l.trusted_calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM sized AS l
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'write'
 --
@@ -199,7 +199,7 @@ LEFT JOIN of_class AS k ON c.event_id = k.event_id
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
     s.weight AS part, k.total_weight AS whole, k.total_count AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(s.certain AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM class_sites AS s
 JOIN class_costs AS k ON s.artifact_id = k.artifact_id AND s.class = k.class
 WHERE s.class = 'WRITE_PATH'
@@ -225,7 +225,8 @@ WHERE variant IN ('buffered', 'bufwriter', 'setvbuf', 'batched-writes')
 -- evidence: {percent} of the CPU time is system time
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'system_share' AS metric, e.system_ns AS part,
-    e.user_ns + e.system_ns AS whole, CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n,
+    e.user_ns + e.system_ns AS whole,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n,
     '@system_ns' AS part_anchor, '@user_ns+system_ns' AS whole_anchor
 FROM executions AS e
 WHERE e.system_ns IS NOT NULL AND e.user_ns IS NOT NULL
@@ -238,8 +239,9 @@ WHERE e.system_ns IS NOT NULL AND e.user_ns IS NOT NULL
 -- record: hyperfine --runs 1 --export-json bench.json {argv}
 SELECT r.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'system_share' AS metric,
     CAST(SUM(r.system_ns) AS BIGINT) AS part, CAST(SUM(r.user_ns + r.system_ns) AS BIGINT) AS whole,
-    CAST(CAST(CAST(SUM(r.user_ns + r.system_ns) AS BIGINT) AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n,
-    'sum=benchmarks.system_ns' AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(CAST(CAST(SUM(r.user_ns + r.system_ns) AS BIGINT) AS DOUBLE) / CAST(10000000 AS DOUBLE)
+        - CAST(CAST(SUM(r.user_ns + r.system_ns) AS BIGINT) AS DOUBLE) / CAST(10000000 AS DOUBLE) % CAST(1 AS DOUBLE) AS BIGINT) AS n,
+    'sum=benchmarks.system_ns' AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM benchmarks AS r
 CROSS JOIN bare AS b
 WHERE r.system_ns IS NOT NULL AND r.user_ns IS NOT NULL AND r.function IS NULL AND COALESCE(r.variant, b.variant, 'none') = COALESCE(b.variant, r.variant, 'none')

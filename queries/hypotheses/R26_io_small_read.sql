@@ -49,19 +49,19 @@ WHERE family = 'read' AND source = 'summary'
 UNION ALL
 SELECT c.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric, CAST(NULL AS BIGINT) AS part,
     CAST(NULL AS BIGINT) AS whole, c.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_families AS c
 CROSS JOIN logs AS l
 WHERE c.family = 'read' AND c.source = 'summary' AND l.n = 0
 UNION ALL
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric, l.bytes AS part,
     l.trusted_calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM sized AS l
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'read'
 -- alternate: log
@@ -90,7 +90,7 @@ sized AS (
 )
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_second' AS metric, l.calls AS part,
     b.wall_ns AS whole, l.calls AS n, d.work_up AS scale_up, d.work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, '@wall_ns' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, '@wall_ns' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
 FROM logged AS l
 JOIN admitted AS d ON l.artifact_id = d.artifact_id
 CROSS JOIN bare AS b
@@ -104,12 +104,12 @@ WHERE c.family = 'read' AND c.source = 'log' AND l.artifact_id IS NULL
 UNION ALL
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric, l.bytes AS part,
     l.trusted_calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM sized AS l
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'read'
 -- alternate: perf trace
@@ -138,7 +138,7 @@ sized AS (
 )
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'calls_per_second' AS metric, l.calls AS part,
     b.wall_ns AS whole, l.calls AS n, d.work_up AS scale_up, d.work_down AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, '@wall_ns' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, '@wall_ns' AS whole_anchor, CAST(b.artifact_id AS BIGINT) AS whole_artifact_id
 FROM logged AS l
 JOIN admitted AS d ON l.artifact_id = d.artifact_id
 CROSS JOIN bare AS b
@@ -152,12 +152,12 @@ WHERE c.family = 'read' AND c.source = 'trace' AND l.artifact_id IS NULL
 UNION ALL
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric, l.bytes AS part,
     l.trusted_calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM sized AS l
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'read'
 --
@@ -199,7 +199,8 @@ WHERE p.variant IN ('buffered', 'bufreader', 'setvbuf', 'batched-reads', 'mmap')
 -- evidence: {percent} of the CPU time is system time
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'system_share' AS metric, e.system_ns AS part,
-    e.user_ns + e.system_ns AS whole, CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n,
+    e.user_ns + e.system_ns AS whole,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n,
     '@system_ns' AS part_anchor, '@user_ns+system_ns' AS whole_anchor
 FROM executions AS e
 WHERE e.system_ns IS NOT NULL AND e.user_ns IS NOT NULL

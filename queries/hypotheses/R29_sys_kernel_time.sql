@@ -23,7 +23,8 @@
 -- evidence: {part_s} s of {whole_s} s of CPU time are system time
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'system_share' AS metric,
-    e.system_ns AS part, e.user_ns + e.system_ns AS whole, CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n,
+    e.system_ns AS part, e.user_ns + e.system_ns AS whole,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n,
     '@system_ns' AS part_anchor, '@user_ns+system_ns' AS whole_anchor
 FROM executions AS e
 WHERE e.user_ns IS NOT NULL AND e.system_ns IS NOT NULL

@@ -54,7 +54,7 @@ others AS (
 timed AS (
     SELECT c.artifact_id AS artifact_id, c.calls AS calls, c.threads AS threads, c.wall_anchor AS wall_anchor,
         c.call_ns + COALESCE(k.socket_ns, 0) AS call_ns,
-        CASE WHEN COALESCE(k.socket_ns, 0) = 0 THEN c.time_anchor ELSE CAST(NULL AS VARCHAR) END AS time_anchor,
+        CASE WHEN COALESCE(k.socket_ns, 0) = 0 THEN c.time_anchor ELSE CAST(NULL AS STRING) END AS time_anchor,
         CASE WHEN COALESCE(o.accepts, 0) > 0 AND COALESCE(o.connects, 0) = 0 THEN CAST(NULL AS BIGINT) ELSE c.own_wall_ns END AS wall_ns,
         CASE WHEN COALESCE(o.connects, 0) > 0 AND COALESCE(o.read_ns, 0) > COALESCE(k.known_ns, 0) THEN o.read_ns - COALESCE(k.known_ns, 0)
             ELSE CAST(0 AS BIGINT) END AS unknown_ns
@@ -71,7 +71,7 @@ FROM timed
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.call_ns AS part,
     p.all_ns AS whole, p.all_calls AS n, CAST(NULL AS DOUBLE) AS lo, CAST(NULL AS DOUBLE) AS hi, CAST(1 AS BIGINT) AS scale_down,
-    CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(1 AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM call_places AS p
 WHERE p.family = 'network'
 -- alternate: log with times
@@ -100,7 +100,7 @@ others AS (
 timed AS (
     SELECT c.artifact_id AS artifact_id, c.calls AS calls, c.threads AS threads, c.wall_anchor AS wall_anchor,
         c.call_ns + COALESCE(k.socket_ns, 0) AS call_ns,
-        CASE WHEN COALESCE(k.socket_ns, 0) = 0 THEN c.time_anchor ELSE CAST(NULL AS VARCHAR) END AS time_anchor,
+        CASE WHEN COALESCE(k.socket_ns, 0) = 0 THEN c.time_anchor ELSE CAST(NULL AS STRING) END AS time_anchor,
         CASE WHEN COALESCE(o.accepts, 0) > 0 AND COALESCE(o.connects, 0) = 0 THEN CAST(NULL AS BIGINT) ELSE c.own_wall_ns END AS wall_ns,
         CASE WHEN COALESCE(o.connects, 0) > 0 AND COALESCE(o.read_ns, 0) > COALESCE(k.known_ns, 0) THEN o.read_ns - COALESCE(k.known_ns, 0)
             ELSE CAST(0 AS BIGINT) END AS unknown_ns
@@ -117,7 +117,7 @@ FROM timed
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.call_ns AS part,
     p.all_ns AS whole, p.all_calls AS n, CAST(NULL AS DOUBLE) AS lo, CAST(NULL AS DOUBLE) AS hi, CAST(1 AS BIGINT) AS scale_down,
-    CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(1 AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM call_places AS p
 WHERE p.family = 'network'
 -- alternate: perf trace
@@ -146,7 +146,7 @@ others AS (
 timed AS (
     SELECT c.artifact_id AS artifact_id, c.calls AS calls, c.threads AS threads, c.wall_anchor AS wall_anchor,
         c.call_ns + COALESCE(k.socket_ns, 0) AS call_ns,
-        CASE WHEN COALESCE(k.socket_ns, 0) = 0 THEN c.time_anchor ELSE CAST(NULL AS VARCHAR) END AS time_anchor,
+        CASE WHEN COALESCE(k.socket_ns, 0) = 0 THEN c.time_anchor ELSE CAST(NULL AS STRING) END AS time_anchor,
         CASE WHEN COALESCE(o.accepts, 0) > 0 AND COALESCE(o.connects, 0) = 0 THEN CAST(NULL AS BIGINT) ELSE c.own_wall_ns END AS wall_ns,
         CASE WHEN COALESCE(o.connects, 0) > 0 AND COALESCE(o.read_ns, 0) > COALESCE(k.known_ns, 0) THEN o.read_ns - COALESCE(k.known_ns, 0)
             ELSE CAST(0 AS BIGINT) END AS unknown_ns
@@ -163,7 +163,7 @@ FROM timed
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.call_ns AS part,
     p.all_ns AS whole, p.all_calls AS n, CAST(NULL AS DOUBLE) AS lo, CAST(NULL AS DOUBLE) AS hi, CAST(1 AS BIGINT) AS scale_down,
-    CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(1 AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM call_places AS p
 WHERE p.family = 'network'
 --
@@ -196,7 +196,7 @@ JOIN artifacts AS a ON t.artifact_id = a.artifact_id
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'cpu_share' AS metric, e.user_ns + e.system_ns AS part,
     CASE WHEN COALESCE(r.threads, 1) <= 1 THEN e.wall_ns ELSE CAST(NULL AS BIGINT) END AS whole,
-    CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
     '@wall_ns' AS whole_anchor
 FROM executions AS e
 CROSS JOIN run_threads AS r

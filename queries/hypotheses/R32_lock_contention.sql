@@ -33,7 +33,7 @@ FROM off_cpu AS o
 LEFT JOIN reasons AS w ON o.artifact_id = w.artifact_id
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric, s.wait_ns AS part,
-    w.wait_ns AS whole, w.n AS n, CAST(1 AS BIGINT) AS scale_down, CAST(s.certain AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    w.wait_ns AS whole, w.n AS n, CAST(1 AS BIGINT) AS scale_down, CAST(s.certain AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM sites AS s
 JOIN reasons AS w ON s.artifact_id = w.artifact_id
 --
@@ -78,7 +78,7 @@ SELECT f.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
 FROM family AS f
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric, s.dur_ns AS part,
-    p.dur_ns AS whole, s.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor,
+    p.dur_ns AS whole, s.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor,
     CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM sites AS s
 JOIN placed AS p ON s.artifact_id = p.artifact_id
@@ -105,7 +105,7 @@ WHERE family = 'futex' AND source = 'trace' AND calls > 0
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.call_ns AS part,
     p.all_ns AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'futex'
 -- alternate: summary
@@ -148,7 +148,7 @@ SELECT f.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
 FROM family AS f
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric, s.dur_ns AS part,
-    p.dur_ns AS whole, s.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor,
+    p.dur_ns AS whole, s.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor,
     CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM sites AS s
 JOIN placed AS p ON s.artifact_id = p.artifact_id
@@ -179,7 +179,7 @@ waits_of AS (
     GROUP BY s.artifact_id, s.wait_ns, s.top_ns, s.n
 )
 SELECT w.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'top_lock_share' AS metric, w.top_ns AS part, w.wait_ns AS whole,
-    w.n AS n, CAST(1 AS BIGINT) AS scale_down, 'L=' || CAST(w.line_no AS VARCHAR) AS part_anchor, 'sum=locks.wait_ns&kind=futex' AS whole_anchor
+    w.n AS n, CAST(1 AS BIGINT) AS scale_down, 'L=' || CAST(w.line_no AS STRING) AS part_anchor, 'sum=locks.wait_ns&kind=futex' AS whole_anchor
 FROM waits_of AS w
 UNION ALL
 SELECT w.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'waited_share' AS metric, w.wait_ns AS part,
@@ -213,7 +213,7 @@ SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
     CASE WHEN m.threads > 1 THEN m.median_ns ELSE CAST(NULL AS BIGINT) END AS whole, CASE WHEN o.n < m.n THEN o.n ELSE m.n END AS n,
     CAST(o.lo_ns AS DOUBLE) / CAST(m.hi_ns AS DOUBLE) AS lo, CAST(o.hi_ns AS DOUBLE) / CAST(m.lo_ns AS DOUBLE) AS hi,
     CAST(m.threads AS DOUBLE) AS factor, 'rows=benchmarks.wall_ns&threads=1' AS part_anchor,
-    'rows=benchmarks.wall_ns&threads=' || CAST(m.threads AS VARCHAR) AS whole_anchor
+    'rows=benchmarks.wall_ns&threads=' || CAST(m.threads AS STRING) AS whole_anchor
 FROM one AS o
 CROSS JOIN many AS m
 WHERE o.artifact_id IS NOT NULL
@@ -236,6 +236,6 @@ FROM cpu_events AS c
 LEFT JOIN path AS p ON c.artifact_id = p.artifact_id
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric, s.weight AS part,
-    p.weight AS whole, p.n AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(s.certain AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    p.weight AS whole, p.n AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(s.certain AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM sites AS s
 JOIN path AS p ON s.artifact_id = p.artifact_id

@@ -49,12 +49,12 @@ CROSS JOIN run_threads AS r
 UNION ALL
 SELECT v.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'contentions' AS metric, COALESCE(w.n, 0) AS part,
     CAST(1 AS BIGINT) AS whole, COALESCE(w.n, 0) AS n, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(NULL AS STRING) AS whole_anchor
 FROM covered AS v
 LEFT JOIN waited AS w ON v.artifact_id = w.artifact_id
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric, s.dur_ns AS part,
-    w.dur_ns AS whole, w.n AS n, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS whole_anchor
+    w.dur_ns AS whole, w.n AS n, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS STRING) AS whole_anchor
 FROM by_site AS s
 JOIN waited AS w ON s.artifact_id = w.artifact_id
 -- alternate: perf lock contention

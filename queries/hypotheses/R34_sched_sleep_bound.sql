@@ -33,7 +33,7 @@ FROM off_cpu AS o
 LEFT JOIN reasons AS w ON o.artifact_id = w.artifact_id
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric, s.wait_ns AS part,
-    w.wait_ns AS whole, w.n AS n, CAST(1 AS BIGINT) AS scale_down, CAST(s.certain AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    w.wait_ns AS whole, w.n AS n, CAST(1 AS BIGINT) AS scale_down, CAST(s.certain AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM sites AS s
 JOIN reasons AS w ON s.artifact_id = w.artifact_id
 --
@@ -71,7 +71,7 @@ LEFT JOIN family AS f ON c.artifact_id = f.artifact_id
 CROSS JOIN run_threads AS r
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric, s.dur_ns AS part,
-    p.dur_ns AS whole, s.calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    p.dur_ns AS whole, s.calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM sites AS s
 JOIN placed AS p ON s.artifact_id = p.artifact_id
 -- alternate: log with times
@@ -106,7 +106,7 @@ LEFT JOIN family AS f ON c.artifact_id = f.artifact_id
 CROSS JOIN run_threads AS r
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric, s.dur_ns AS part,
-    p.dur_ns AS whole, s.calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    p.dur_ns AS whole, s.calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM sites AS s
 JOIN placed AS p ON s.artifact_id = p.artifact_id
 -- alternate: perf trace
@@ -123,8 +123,8 @@ FROM call_families
 WHERE family = 'sleep' AND source = 'trace'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.call_ns AS part,
-    p.all_ns AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor,
-    CAST(NULL AS VARCHAR) AS whole_anchor
+    p.all_ns AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor,
+    CAST(NULL AS STRING) AS whole_anchor
 FROM call_places AS p
 WHERE p.family = 'sleep'
 -- alternate: counts
@@ -162,7 +162,7 @@ LEFT JOIN family AS f ON c.artifact_id = f.artifact_id
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'cpu_share' AS metric, e.user_ns + e.system_ns AS part,
     CASE WHEN COALESCE(r.threads, 1) <= 1 THEN e.wall_ns ELSE CAST(NULL AS BIGINT) END AS whole,
-    CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n,
     '@user_ns+system_ns' AS part_anchor, '@wall_ns' AS whole_anchor
 FROM executions AS e
 CROSS JOIN run_threads AS r

@@ -24,13 +24,13 @@
 -- record: perf record -a -e sched:sched_switch,sched:sched_wakeup -g -o sched.perf.data -- {argv}
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'runnable_share' AS metric, o.runnable_ns AS part,
     o.on_cpu_ns + o.runnable_ns AS whole, CAST(1 AS BIGINT) AS n, CAST(1 AS BIGINT) AS scale_down,
-    'sum=thread_states.runnable_ns&role=worker' AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    'sum=thread_states.runnable_ns&role=worker' AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM off_cpu AS o
 WHERE o.is_aggregate = 0
 UNION ALL
 SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'demand_per_cpu' AS metric,
-    o.on_cpu_ns + o.runnable_ns AS part, w.life_ns AS whole, CAST(1 AS BIGINT) AS n, l.cpus AS scale_down, CAST(NULL AS VARCHAR) AS part_anchor,
-    CAST(NULL AS VARCHAR) AS whole_anchor
+    o.on_cpu_ns + o.runnable_ns AS part, w.life_ns AS whole, CAST(1 AS BIGINT) AS n, l.cpus AS scale_down, CAST(NULL AS STRING) AS part_anchor,
+    CAST(NULL AS STRING) AS whole_anchor
 FROM off_cpu AS o
 JOIN program_lives AS w ON o.artifact_id = w.artifact_id
 CROSS JOIN lanes AS l
@@ -64,7 +64,7 @@ WITH means AS (
     GROUP BY artifact_id
 )
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric,
-    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
+    CAST(m.value * CAST(1000000 AS DOUBLE) - m.value * CAST(1000000 AS DOUBLE) % CAST(1 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
 FROM means AS m
 -- alternate: pressure of the CPU at the end
 -- mechanism: M8
@@ -83,7 +83,7 @@ averages AS (
 )
 SELECT v.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'pressure_share' AS metric, v.value AS part,
     CASE WHEN b.wall_ns >= 10000000000 THEN CAST(1000000 AS BIGINT) ELSE CAST(NULL AS BIGINT) END AS whole, CAST(1 AS BIGINT) AS n,
-    'L=' || CAST(v.line_no AS VARCHAR) AS part_anchor
+    'L=' || CAST(v.line_no AS STRING) AS part_anchor
 FROM averages AS v
 JOIN chosen AS c ON v.artifact_id = c.artifact_id AND v.scope = c.scope
 CROSS JOIN bare AS b
@@ -142,7 +142,7 @@ FROM timed
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'cpu_per_thread' AS metric,
     e.user_ns + e.system_ns AS part, CASE WHEN l.threads > 1 THEN e.wall_ns ELSE CAST(NULL AS BIGINT) END AS whole,
-    CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n, l.threads AS scale_down,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n, l.threads AS scale_down,
     '@user_ns+system_ns' AS part_anchor, '@wall_ns' AS whole_anchor
 FROM executions AS e
 CROSS JOIN lanes AS l

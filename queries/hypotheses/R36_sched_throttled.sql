@@ -39,7 +39,7 @@ WITH means AS (
     GROUP BY artifact_id
 )
 SELECT m.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'throttled_share' AS metric,
-    CAST(m.value * CAST(1000000 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
+    CAST(m.value * CAST(1000000 AS DOUBLE) - m.value * CAST(1000000 AS DOUBLE) % CAST(1 AS DOUBLE) AS BIGINT) AS part, CAST(1000000 AS BIGINT) AS whole, m.n AS n
 FROM means AS m
 --
 -- slot: B
@@ -107,14 +107,15 @@ JOIN totals AS t ON f.artifact_id = t.artifact_id
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'wall_per_cpu' AS metric, e.wall_ns AS part,
     CASE WHEN COALESCE(r.threads, 1) <= 1 THEN e.user_ns + e.system_ns ELSE CAST(NULL AS BIGINT) END AS whole,
-    CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n, '@wall_ns' AS part_anchor,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n, '@wall_ns' AS part_anchor,
     '@user_ns+system_ns' AS whole_anchor
 FROM executions AS e
 CROSS JOIN run_threads AS r
 WHERE e.system_ns IS NOT NULL AND e.user_ns IS NOT NULL
 UNION ALL
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'voluntary_per_second' AS metric,
-    e.voluntary_switches AS part, e.wall_ns AS whole, CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n,
+    e.voluntary_switches AS part, e.wall_ns AS whole,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n,
     '@voluntary_switches' AS part_anchor, '@wall_ns' AS whole_anchor
 FROM executions AS e
 WHERE e.voluntary_switches IS NOT NULL

@@ -45,7 +45,7 @@ WHERE c.family = 'clone' AND c.source = 'summary'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'clone'
 -- alternate: log
@@ -79,7 +79,7 @@ WHERE c.family = 'clone' AND c.source = 'log'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'clone'
 -- alternate: perf trace
@@ -113,7 +113,7 @@ WHERE c.family = 'clone' AND c.source = 'trace'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'clone'
 --
@@ -182,7 +182,8 @@ WHERE class = 'CLONE'
 -- evidence: {part_s} s on the CPU of {whole_s} s of wall time
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'cpu_share' AS metric, e.user_ns + e.system_ns AS part,
-    e.wall_ns AS whole, CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
+    e.wall_ns AS whole,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
     '@wall_ns' AS whole_anchor
 FROM executions AS e
 WHERE e.system_ns IS NOT NULL AND e.user_ns IS NOT NULL

@@ -104,14 +104,14 @@ FROM call_families
 WHERE family = 'handoff' AND source = 'summary'
 UNION ALL
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'switches_per_call' AS metric, voluntary_switches AS part,
-    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor,
+    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor,
     calls_anchor AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_families
 WHERE family = 'handoff' AND source = 'summary'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'handoff'
 -- alternate: log
@@ -137,14 +137,14 @@ FROM call_families
 WHERE family = 'handoff' AND source = 'log'
 UNION ALL
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'switches_per_call' AS metric, voluntary_switches AS part,
-    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor,
+    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor,
     calls_anchor AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_families
 WHERE family = 'handoff' AND source = 'log'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'handoff'
 -- alternate: perf trace
@@ -170,14 +170,14 @@ FROM call_families
 WHERE family = 'handoff' AND source = 'trace'
 UNION ALL
 SELECT artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'switches_per_call' AS metric, voluntary_switches AS part,
-    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS VARCHAR) AS part_anchor,
+    calls AS whole, calls AS n, work_down AS scale_up, work_up AS scale_down, CAST(NULL AS BIGINT) AS certain, CAST(NULL AS STRING) AS part_anchor,
     calls_anchor AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_families
 WHERE family = 'handoff' AND source = 'trace'
 UNION ALL
 SELECT p.artifact_id AS artifact_id, 'function' AS site_kind, CAST(p.function_id AS BIGINT) AS site_id, 'site' AS metric, p.calls AS part,
     p.all_calls AS whole, p.all_calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down, CAST(1 AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM call_places AS p
 WHERE p.family = 'handoff'
 --

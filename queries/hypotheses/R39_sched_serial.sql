@@ -135,7 +135,7 @@ WHERE o.is_aggregate = 1
 -- record: /usr/bin/time -v -o time-v.txt {argv}
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'cpus_used' AS metric, e.user_ns + e.system_ns AS part,
     CASE WHEN l.cpus >= 2 AND l.threads >= 2 THEN e.wall_ns ELSE CAST(NULL AS BIGINT) END AS whole,
-    CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
     '@wall_ns' AS whole_anchor
 FROM executions AS e
 CROSS JOIN lanes AS l
@@ -143,7 +143,7 @@ WHERE e.system_ns IS NOT NULL AND e.user_ns IS NOT NULL
 UNION ALL
 SELECT e.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'cpu_share' AS metric, e.user_ns + e.system_ns AS part,
     CASE WHEN l.cpus >= 2 AND l.threads >= 2 THEN e.wall_ns ELSE CAST(NULL AS BIGINT) END AS whole,
-    CAST(CAST(e.user_ns + e.system_ns AS DOUBLE) / CAST(10000000 AS DOUBLE) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
+    CAST(ROUND(CAST(e.user_ns + e.system_ns - (e.user_ns + e.system_ns) % 10000000 AS DOUBLE) / CAST(10000000 AS DOUBLE), 0) AS BIGINT) AS n, '@user_ns+system_ns' AS part_anchor,
     '@wall_ns' AS whole_anchor
 FROM executions AS e
 CROSS JOIN lanes AS l
@@ -173,7 +173,7 @@ SELECT o.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS
     CASE WHEN m.threads > 1 THEN m.median_ns ELSE CAST(NULL AS BIGINT) END AS whole, CASE WHEN o.n < m.n THEN o.n ELSE m.n END AS n,
     CAST(o.lo_ns AS DOUBLE) / CAST(m.hi_ns AS DOUBLE) AS lo, CAST(o.hi_ns AS DOUBLE) / CAST(m.lo_ns AS DOUBLE) AS hi,
     CAST(m.threads AS DOUBLE) AS factor, 'rows=benchmarks.wall_ns&threads=1' AS part_anchor,
-    'rows=benchmarks.wall_ns&threads=' || CAST(m.threads AS VARCHAR) AS whole_anchor
+    'rows=benchmarks.wall_ns&threads=' || CAST(m.threads AS STRING) AS whole_anchor
 FROM one AS o
 CROSS JOIN many AS m
 WHERE o.artifact_id IS NOT NULL

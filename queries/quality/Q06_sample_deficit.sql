@@ -15,6 +15,7 @@ SELECT c.artifact_id AS artifact_id,
         CASE
             WHEN CAST(c.weight AS DOUBLE) * CAST(d.work_up AS DOUBLE) / CAST(d.work_down AS DOUBLE) < CAST(9000000000000000000 AS DOUBLE)
                 THEN CAST(c.weight AS DOUBLE) * CAST(d.work_up AS DOUBLE) / CAST(d.work_down AS DOUBLE)
+                    - CAST(c.weight AS DOUBLE) * CAST(d.work_up AS DOUBLE) / CAST(d.work_down AS DOUBLE) % CAST(1 AS DOUBLE)
             ELSE CAST(9000000000000000000 AS DOUBLE)
         END AS BIGINT
     ) AS part,

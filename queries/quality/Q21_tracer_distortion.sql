@@ -17,7 +17,8 @@ WITH twins AS (
 )
 SELECT a.artifact_id AS artifact_id,
     CASE WHEN t.wall_ns IS NOT NULL THEN a.wall_ns
-        ELSE CAST(CAST(a.wall_ns AS DOUBLE) * CAST(d.work_up AS DOUBLE) / CAST(d.work_down AS DOUBLE) AS BIGINT) END AS part,
+        ELSE CAST(CAST(a.wall_ns AS DOUBLE) * CAST(d.work_up AS DOUBLE) / CAST(d.work_down AS DOUBLE)
+        - CAST(a.wall_ns AS DOUBLE) * CAST(d.work_up AS DOUBLE) / CAST(d.work_down AS DOUBLE) % CAST(1 AS DOUBLE) AS BIGINT) END AS part,
     COALESCE(t.wall_ns, b.wall_ns) AS whole
 FROM artifacts AS a
 JOIN admitted AS d ON a.artifact_id = d.artifact_id

@@ -10,7 +10,8 @@
 -- unchecked: the program itself has several threads that wait for CPUs, so this does not tell others from itself
 -- source: house: 5 % and 20 %; rules.md Q29
 SELECT a.artifact_id AS artifact_id,
-    CASE WHEN COALESCE(r.threads, 1) <= 1 OR a.psi_cpu_share <= CAST(0.05 AS DOUBLE) THEN CAST(a.psi_cpu_share * CAST(1000000 AS DOUBLE) AS BIGINT)
+    CASE WHEN COALESCE(r.threads, 1) <= 1 OR a.psi_cpu_share <= CAST(0.05 AS DOUBLE) THEN CAST(a.psi_cpu_share * CAST(1000000 AS DOUBLE)
+        - a.psi_cpu_share * CAST(1000000 AS DOUBLE) % CAST(1 AS DOUBLE) AS BIGINT)
         ELSE CAST(NULL AS BIGINT) END AS part,
     CAST(1000000 AS BIGINT) AS whole
 FROM artifacts AS a

@@ -27,6 +27,6 @@ JOIN counter_sums AS a ON p.part_event = a.event
 JOIN counter_sums AS b ON p.whole_event = b.event AND a.artifact_id = b.artifact_id
 UNION ALL
 SELECT artifact_id AS artifact_id, event AS name, 'metric' AS source, value AS part, CAST(1000000 AS BIGINT) AS whole, running AS running,
-    'sum=counters.value&event=' || raw AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    'sum=counters.value&event=' || raw AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM counter_sums
 WHERE event LIKE 'tma_%'

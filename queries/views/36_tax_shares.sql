@@ -55,6 +55,6 @@ UNION ALL
 SELECT b.artifact_id AS artifact_id, b.tax AS tax, 'function' AS site_kind, CAST(b.function_id AS BIGINT) AS site_id, b.weight AS part,
     s.weight AS whole, s.n AS n, CAST(NULL AS DOUBLE) AS n_eff,
     CASE WHEN b.certain_weight * 2 >= b.weight THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM by_site AS b
 JOIN summed AS s ON b.artifact_id = s.artifact_id AND b.tax = s.tax

@@ -22,20 +22,20 @@ named AS (
             WHEN name IN ('fork', 'vfork') THEN 'fork'
             WHEN name IN ('wait4', 'waitid') THEN 'reap'
             WHEN name IN ('sendto', 'sendmsg') THEN 'handoff'
-            ELSE CAST(NULL AS VARCHAR) END AS family_1,
+            ELSE CAST(NULL AS STRING) END AS family_1,
         CASE WHEN name IN ('futex', 'write', 'writev', 'recvfrom', 'recvmsg') THEN 'handoff'
             WHEN name IN ('pwrite64', 'pwritev', 'pwritev2', 'read', 'pread64', 'readv', 'preadv', 'preadv2') THEN 'file'
             WHEN name IN ('mmap', 'munmap') THEN 'map'
             WHEN name IN ('madvise') THEN 'mm'
             WHEN name IN ('mprotect', 'open', 'openat') THEN 'load'
             WHEN name IN ('connect') THEN 'connect'
-            ELSE CAST(NULL AS VARCHAR) END AS family_2,
+            ELSE CAST(NULL AS STRING) END AS family_2,
         CASE WHEN name IN ('read', 'readv') THEN 'handoff'
             WHEN name IN ('pread64') THEN 'load'
             WHEN name IN ('mmap', 'munmap') THEN 'mm'
-            ELSE CAST(NULL AS VARCHAR) END AS family_3,
+            ELSE CAST(NULL AS STRING) END AS family_3,
         CASE WHEN name IN ('mmap') THEN 'load'
-            ELSE CAST(NULL AS VARCHAR) END AS family_4
+            ELSE CAST(NULL AS STRING) END AS family_4
     FROM seen
 )
 SELECT name AS name, family_1 AS family FROM named WHERE family_1 IS NOT NULL

@@ -93,7 +93,7 @@ SELECT c.artifact_id AS artifact_id, c.family AS family, r.source AS source, COA
     b.cpu_least_ns AS cpu_least_ns, b.cpu_most_ns AS cpu_most_ns, b.voluntary_switches AS voluntary_switches,
     CAST(b.artifact_id AS BIGINT) AS bare_artifact_id,
     'sum=' || r.table_name || '.calls' || CASE WHEN c.names = '' THEN '' ELSE '&name=' || c.names END AS calls_anchor,
-    CASE WHEN r.table_name = 'syscalls' THEN 'sum=syscalls.errors&name=' || c.names ELSE CAST(NULL AS VARCHAR) END AS errors_anchor,
+    CASE WHEN r.table_name = 'syscalls' THEN 'sum=syscalls.errors&name=' || c.names ELSE CAST(NULL AS STRING) END AS errors_anchor,
     CASE WHEN r.table_name = 'syscalls' THEN 'sum=syscalls.total_ns&name=' ELSE 'sum=syscall_events.dur_ns&name=' END || c.names AS time_anchor
 FROM covered AS c
 JOIN recorded AS r ON c.artifact_id = r.artifact_id

@@ -26,6 +26,6 @@ LEFT JOIN class_costs AS k ON w.artifact_id = k.artifact_id AND w.class = k.clas
 UNION ALL
 SELECT s.artifact_id AS artifact_id, s.class AS class, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, s.weight AS part,
     k.total_weight AS whole, k.total_count AS n, CAST(NULL AS DOUBLE) AS n_eff, CAST(s.certain AS BIGINT) AS certain,
-    CAST(NULL AS VARCHAR) AS part_anchor, CAST(NULL AS VARCHAR) AS whole_anchor
+    CAST(NULL AS STRING) AS part_anchor, CAST(NULL AS STRING) AS whole_anchor
 FROM class_sites AS s
 JOIN class_costs AS k ON s.artifact_id = k.artifact_id AND s.class = k.class

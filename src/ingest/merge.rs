@@ -109,6 +109,7 @@ impl Merger {
         out.artifacts.push(row);
         surroundings(out, artifact, local.executions, &executions, local.host, local.environment);
         append(&mut out.recording_facts, local.recording_facts, |r| r.artifact_id = artifact);
+        append(&mut out.losses, local.losses, |r| r.artifact_id = artifact);
         append(&mut out.diagnostics, local.diagnostics, |r| r.artifact_id = r.artifact_id.map(|_| artifact));
         append(&mut out.events, local.events, |r| {
             r.artifact_id = artifact;

@@ -255,6 +255,10 @@ impl Recorder {
         }
     }
 
+    pub fn push_loss(&mut self, ts_ns: i64, lost: i64, seen: i64) {
+        self.tables.losses.push(LostSecond { artifact_id: 0, ts_ns, lost, seen });
+    }
+
     pub fn push_event(&mut self, event: &NewEvent) -> i32 {
         let id = self.tables.events.len() as i32;
         let row = Event {

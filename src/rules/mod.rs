@@ -422,4 +422,33 @@ mod tests {
             assert_eq!(dialect::check(strip_comments(sql).trim()), Ok(()), "{file}");
         }
     }
+
+    #[test]
+    fn questions_are_in_the_dialect_and_say_what_they_answer() {
+        for (dir, least) in [("explore", 15), ("fleet", 6)] {
+            let files = sql_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("queries").join(dir)).unwrap();
+            assert!(files.len() >= least, "queries/{dir} has {} files", files.len());
+            for (file, text) in files {
+                assert_eq!(dialect::check(strip_comments(&text).trim()), Ok(()), "{dir}/{file}");
+                for key in ["question", "row", "units", "empty"] {
+                    assert!(text.lines().any(|line| line.starts_with(&format!("-- {key}: "))), "{dir}/{file}: no `-- {key}:`");
+                }
+                assert!(text.contains("ORDER BY"), "{dir}/{file}: its rows come in no order");
+            }
+        }
+    }
+
+    /// Ids repeat from run to run: two tables meet on the run, too.
+    #[test]
+    fn tables_of_many_runs_meet_on_the_run() {
+        let tables: Vec<&str> = Tables::descriptors().iter().map(|table| table.name).collect();
+        for (file, text) in sql_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("queries/fleet")).unwrap() {
+            let code = strip_comments(&text);
+            for join in code.split("JOIN ").skip(1) {
+                let table = join.split_whitespace().next().unwrap_or("");
+                let on = join.lines().next().unwrap_or("");
+                assert!(!tables.contains(&table) || on.contains(".run = "), "{file}: {on}");
+            }
+        }
+    }
 }

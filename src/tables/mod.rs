@@ -44,7 +44,7 @@ pub use heap::{Allocation, HeapPoint, MemoryPoint};
 pub use kernel::{Accounting, BlockRequest, HistogramBucket, Interrupt, LockContention, LockTotal};
 pub use place::{Dso, Frame, Function, Mapping, Stack};
 pub use result::{Charged, Evidence, Hotspot, Hypothesis, Quality, Reading, Threshold};
-pub use run::{Artifact, Diagnostic, EnvironmentReading, Execution, HostFact, RecordingFact};
+pub use run::{Artifact, Diagnostic, EnvironmentReading, Execution, HostFact, LostSecond, RecordingFact};
 pub use sample::{Event, Process, Sample, Thread, ThreadName};
 pub use set::Tables;
 pub use span::{ScalingPoint, Span, SpanCost, SpanLog, StatedVerdict};

@@ -90,3 +90,10 @@ table!("recording_facts", "A number about one recording that a query cannot make
     subject: Option<Text>, "text", "What it is about: a dso, the phases, ...";
     other_artifact_id: Option<i32>, "id", "The other recording, where it compares two";
 });
+
+table!("losses", "One second of a recording in which records were lost. Several rows may tell of one second: sum them.", LostSecond {
+    artifact_id: i32, "id", "The recording";
+    ts_ns: i64, "ns", "Where the second begins, in the artifact's clock";
+    lost: i64, "count", "Records lost, as the recording says";
+    seen: i64, "count", "Samples that it has of that second";
+});

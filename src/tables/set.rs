@@ -57,6 +57,7 @@ tables! {
     environment: EnvironmentReading,
     diagnostics: Diagnostic,
     recording_facts: RecordingFact,
+    losses: LostSecond,
     events: Event,
     processes: Process,
     threads: Thread,

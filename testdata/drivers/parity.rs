@@ -1,37 +1,120 @@
-//! The Parquet files are a product of their own: polars and DuckDB in Python open them with the documented types, and the
-//! queries of queries/explore give the same rows on Tripod's engine and on DuckDB.
+//! The Parquet files are a product of their own: Python, DuckDB and Spark open them with the documented types, and every query
+//! of queries/ gives the same rows on Tripod's engine and on theirs (testdata/parity.py says what is compared, and how).
 
-use libtest_mimic::{Completion, Trial};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use libtest_mimic::{Completion, Failed, Trial};
 
 use crate::support::{self, Outcome};
 
+/// Runs that are made from the recordings for the fleet queries.
+const MADE_RUNS: &str = "200";
+
+/// What parity.py ends with where an engine is not there.
+const ABSENT: i32 = 3;
+
 pub fn trials() -> Vec<Trial> {
-    ["s1-unbuffered-writes", "s2-lock-convoy", "real-sqlite3"]
+    let mut trials: Vec<Trial> = ["types", "duckdb", "spark", "fleet"]
         .into_iter()
-        .map(|name| Trial::ignorable_test(format!("parity::{name}"), move || check(name)))
-        .collect()
+        .map(|what| Trial::ignorable_test(format!("parity::{what}"), move || compare(what)))
+        .collect();
+    trials.push(Trial::ignorable_test("parity::ingestion_spreads", ingestion_spreads));
+    trials
 }
 
-fn check(name: &str) -> Outcome {
-    let input = support::scenario(name);
-    if !input.is_dir() {
-        return Ok(Completion::ignored_with(format!("{name} was not recorded")));
+/// Every recording as a run of one dataset, and the table reference.
+struct Prepared {
+    root: PathBuf,
+    page: PathBuf,
+}
+
+fn prepared() -> Result<&'static Prepared, String> {
+    static PREPARED: OnceLock<Result<Prepared, String>> = OnceLock::new();
+    PREPARED.get_or_init(prepare).as_ref().map_err(Clone::clone)
+}
+
+fn prepare() -> Result<Prepared, String> {
+    // In the target directory: what is kept to the end of the tests removes itself nowhere.
+    let scratch = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("parity");
+    std::fs::remove_dir_all(&scratch).ok();
+    std::fs::create_dir_all(&scratch).map_err(|error| error.to_string())?;
+    let (root, page) = (scratch.join("runs"), scratch.join("tables.md"));
+    let symbols = support::symbols().to_string_lossy().into_owned();
+    for name in support::scenarios() {
+        let input = support::scenario(&name).to_string_lossy().into_owned();
+        let root = root.to_string_lossy().into_owned();
+        let output = support::tripod(&["analyze", &input, "--dataset", &root, "--run", &name, "--symbol-dir", &symbols, "-q"]);
+        if !output.status.success() {
+            return Err(format!("tripod analyze {name}: {}", String::from_utf8_lossy(&output.stderr)));
+        }
+    }
+    std::fs::write(&page, support::tripod(&["tables", "--docs"]).stdout).map_err(|error| error.to_string())?;
+    Ok(Prepared { root, page })
+}
+
+/// notebooks/spark_ingest.py: Spark tasks that call the program, one per folder. A folder without recordings fails alone.
+fn ingestion_spreads() -> Outcome {
+    let python = match support::python() {
+        Ok(python) => python,
+        Err(reason) => return support::cannot(format!("no Python with pyspark: {reason}")),
+    };
+    if let Some(reason) = unready(&python)? {
+        return support::cannot(reason);
     }
     let scratch = tempfile::tempdir()?;
-    let run = support::analyze(&input, scratch.path(), &[])?;
-    let explore = support::project().join("queries/explore");
-    let ours = scratch.path().join("ours");
-    std::fs::create_dir(&ours)?;
-    for query in support::list(&explore) {
-        let output = support::tripod(&["query", &run.to_string_lossy(), "--file", &query.to_string_lossy(), "--format", "json"]);
-        if !output.status.success() {
-            return Err(format!("{}: {}", query.display(), String::from_utf8_lossy(&output.stderr)).into());
-        }
-        let file = ours.join(query.file_name().expect("a file")).with_extension("json");
-        std::fs::write(file, output.stdout)?;
+    let (root, empty) = (scratch.path().join("runs"), scratch.path().join("empty"));
+    std::fs::create_dir(&empty)?;
+    let (root, script) = (root.to_string_lossy().into_owned(), support::project().join("notebooks/spark_ingest.py"));
+    let mut command = Command::new(&python);
+    command.arg(script).args(["--tripod", env!("CARGO_BIN_EXE_tripod"), "--symbol-dir"]).arg(support::symbols()).arg(&root);
+    command.arg(support::scenario("s1-unbuffered-writes")).arg(support::scenario("s2-lock-convoy"));
+    command.arg(format!("late={}", support::scenario("s6-sleep").to_string_lossy())).arg(&empty);
+    let output = command.output()?;
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.code() != Some(1) || !told.contains("3 of 4 folders") || !told.contains("empty: failed with 3") {
+        return Err(format!("spark_ingest.py: {}: {told}{}", output.status, String::from_utf8_lossy(&output.stderr)).into());
     }
-    let schema = support::tripod(&["tables", "--docs"]);
-    let page = scratch.path().join("tables.md");
-    std::fs::write(&page, schema.stdout)?;
-    support::python_script("parity.py", &[&run, &explore, &ours, &page])
+    let file = support::project().join("queries/fleet/runs.sql");
+    let output = support::tripod(&["query", &root, "--file", &file.to_string_lossy(), "--format", "json"]);
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout)?;
+    let runs: Vec<&str> = rows.iter().filter_map(|row| row["run"].as_str()).collect();
+    if runs != ["late", "s1-unbuffered-writes", "s2-lock-convoy"] {
+        return Err(format!("the dataset has {runs:?}").into());
+    }
+    Ok(Completion::Completed)
+}
+
+fn compare(what: &str) -> Outcome {
+    let python = match support::python() {
+        Ok(python) => python,
+        Err(reason) => return support::cannot(format!("no Python with polars, DuckDB and pyspark: {reason}")),
+    };
+    if matches!(what, "spark" | "fleet")
+        && let Some(reason) = unready(&python)?
+    {
+        return support::cannot(reason);
+    }
+    let Prepared { root, page, .. } = prepared()?;
+    let mut command = Command::new(python);
+    command.arg(support::testdata().join("parity.py")).arg(what).args([page, root]).arg(support::project().join("queries"));
+    let output = command.arg(env!("CARGO_BIN_EXE_tripod")).arg(MADE_RUNS).output()?;
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() {
+        return Err(format!("parity.py {what}: {told}{}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    // What was compared, and what was left out.
+    eprint!("{told}");
+    Ok(Completion::Completed)
+}
+
+/// Why Spark cannot run here.
+fn unready(python: &Path) -> Result<Option<String>, Failed> {
+    let output = Command::new(python).arg(support::testdata().join("parity.py")).arg("ready").output()?;
+    match output.status.code() {
+        Some(0) => Ok(None),
+        Some(ABSENT) => Ok(Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())),
+        _ => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
+    }
 }

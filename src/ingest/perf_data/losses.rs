@@ -11,13 +11,15 @@ use crate::ingest::{Recorder, Severity};
 /// The recording tool's record types that are known (BPF_METADATA).
 const USER_TYPE_LAST: u32 = 84;
 
-/// The second in which most was lost: the ring overflows when most happens. Records come in order of time.
+/// What was lost second by second, and in which most: the ring overflows when most happens. Records come in order of time.
 #[derive(Debug, Default)]
 pub(super) struct WorstSecond {
     second: i64,
     lost: u64,
     seen: u64,
     worst: (u64, u64),
+    /// Seconds with a loss: (second, lost, seen).
+    losses: Vec<(i64, u64, u64)>,
 }
 
 impl WorstSecond {
@@ -36,14 +38,20 @@ impl WorstSecond {
         if whole > 0 && u128::from(self.lost) * u128::from(self.worst.1.max(1)) > u128::from(self.worst.0) * u128::from(whole) {
             self.worst = (self.lost, whole);
         }
+        if self.lost > 0 {
+            self.losses.push((self.second, self.lost, self.seen));
+        }
     }
 
-    /// (lost, lost and seen) of that second; 0 of 1 where nothing was lost.
-    pub fn worst(mut self) -> (i64, i64) {
+    /// (lost, lost and seen) of the worst second, 0 of 1 where nothing was lost; and every second with a loss.
+    pub fn worst(mut self) -> (i64, i64, Vec<(i64, u64, u64)>) {
         self.close();
-        let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        (whole(self.worst.0), whole(self.worst.1.max(1)))
+        (whole(self.worst.0), whole(self.worst.1.max(1)), self.losses)
     }
+}
+
+fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// What becomes diagnostics at the end.
@@ -63,8 +71,11 @@ pub(super) struct Counts {
 
 impl Counts {
     pub(super) fn report(&mut self, recorder: &mut Recorder) {
-        let (lost, whole) = std::mem::take(&mut self.worst_second).worst();
-        recorder.note_fact("lost_worst_second", lost, whole);
+        let (lost, all, losses) = std::mem::take(&mut self.worst_second).worst();
+        recorder.note_fact("lost_worst_second", lost, all);
+        for (second, lost, seen) in losses {
+            recorder.push_loss(second.saturating_mul(1_000_000_000), whole(lost), whole(seen));
+        }
         // Cut at the dump's size or as deep as the kernel records: either way the outer end is missing.
         recorder.note_fact("stacks_cut", self.stacks.deep.saturating_add(self.stacks.ends.cut).min(self.stacks.made), self.stacks.made);
         std::mem::take(&mut self.throttle).report(self.first_time.zip(self.last_time), recorder);
@@ -148,5 +159,23 @@ fn report_stop(container: &Container<'_>, walk: &Walk, place: &str, recorder: &m
         };
         recorder.artifact.status = "truncated".into();
         recorder.skip("perf_truncated", Severity::Error, &message, "what came before was read; copy the file again", place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WorstSecond;
+
+    #[test]
+    fn every_second_with_a_loss_is_told() {
+        let mut seconds = WorstSecond::default();
+        for (time, lost, seen) in
+            [(500_000_000, 0, 4), (1_200_000_000, 3, 0), (1_900_000_000, 1, 12), (2_000_000_000, 0, 9), (3_100_000_000, 7, 1)]
+        {
+            seconds.add(Some(time), lost, seen);
+        }
+        seconds.add(None, 5, 0);
+        assert_eq!(seconds.worst(), (7, 8, vec![(1, 4, 12), (3, 7, 1)]));
+        assert_eq!(WorstSecond::default().worst(), (0, 1, Vec::new()));
     }
 }
