@@ -17,6 +17,7 @@ mod malformed;
 mod matrix;
 mod mutations;
 mod names;
+mod notebooks;
 mod own_rules;
 mod parity;
 mod peers;
@@ -47,6 +48,7 @@ fn main() {
     trials.extend(own_rules::trials());
     trials.extend(given::trials());
     trials.extend(parity::trials());
+    trials.extend(notebooks::trials());
     trials.extend(verify::trials());
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());

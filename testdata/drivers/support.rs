@@ -110,7 +110,7 @@ pub fn linked(from: &Path, keep: &dyn Fn(&str) -> bool) -> Result<tempfile::Temp
     Ok(dir)
 }
 
-/// A Python with the packages of testdata/requirements.txt: `TRIPOD_PYTHON`, or a venv in the target directory made once.
+/// A Python with the packages of notebooks/requirements.txt: `TRIPOD_PYTHON`, or a venv in the target directory made once.
 pub fn python() -> Result<PathBuf, String> {
     static PYTHON: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     PYTHON.get_or_init(make_python).clone()
@@ -120,7 +120,7 @@ fn make_python() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("TRIPOD_PYTHON") {
         return Ok(PathBuf::from(path));
     }
-    let requirements = testdata().join("requirements.txt");
+    let requirements = project().join("notebooks/requirements.txt");
     let wanted = std::fs::read_to_string(&requirements).map_err(|error| error.to_string())?;
     let venv = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("venv");
     let python = venv.join("bin/python");
@@ -142,11 +142,16 @@ fn run(command: &mut Command) -> Result<(), String> {
     Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
+/// What a test is that cannot run here: ignored with the reason; where `TRIPOD_TEST_ALL` is set, a failure.
+pub fn cannot(reason: String) -> Outcome {
+    if std::env::var_os("TRIPOD_TEST_ALL").is_some() { Err(reason.into()) } else { Ok(Completion::ignored_with(reason)) }
+}
+
 /// Runs a script of testdata with that Python; ignored with the reason where there is none.
 pub fn python_script(script: &str, arguments: &[&Path]) -> Outcome {
     let python = match python() {
         Ok(python) => python,
-        Err(reason) => return Ok(Completion::ignored_with(format!("no Python with polars and DuckDB: {reason}"))),
+        Err(reason) => return cannot(format!("no Python with polars and DuckDB: {reason}")),
     };
     let output = Command::new(python).arg(testdata().join(script)).args(arguments).output()?;
     if output.status.success() {
