@@ -10,8 +10,10 @@ version, no path of this machine and nothing that a program printed to standard 
 nothing. Pictures are not compared: fonts differ.
 """
 import argparse
+import copy
 import os
 import pathlib
+import socket
 import sys
 import tempfile
 
@@ -27,12 +29,19 @@ METADATA = {
 SECONDS_MAX = 900
 
 
+def same_surroundings(scratch):
+    """The kernels start with settings of their own: what a user has configured does not reach an output."""
+    os.environ |= {
+        "IPYTHONDIR": scratch, "JUPYTER_CONFIG_DIR": scratch, "MPLCONFIGDIR": scratch, "PYTHONHASHSEED": "0", "TZ": "UTC",
+        "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": scratch, "PYSPARK_PYTHON": sys.executable,
+    }
+
+
 def private_words():
     """What would tell on which machine a notebook ran."""
-    import socket
-
-    words = {str(HERE.parent), str(pathlib.Path.home()), tempfile.gettempdir() + "/", os.environ.get("TRIPOD_RUNS", ""), socket.gethostname()}
-    return {word for word in words if len(word) > 3}
+    folders = {str(HERE.parent), str(pathlib.Path.home()), tempfile.gettempdir() + "/", os.environ.get("TRIPOD_RUNS", "")}
+    # A short name may well be a word of the text.
+    return {word for word in folders if len(word) > 3} | {name for name in [socket.gethostname()] if len(name) > 8 and name != "localhost"}
 
 
 def refuse(path, notebook):
@@ -91,7 +100,7 @@ def run(path, options):
     before = nbformat.read(path, as_version=4)
     if faults := refuse(path, before):
         return faults
-    done = nbformat.from_dict(before)
+    done = copy.deepcopy(before)
     for cell in done.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -104,7 +113,7 @@ def run(path, options):
     except nbclient.exceptions.CellExecutionError as error:
         return [f"{path.name}: {error}"]
     faults = look(path, clean(done))
-    changed = differences(nbformat.read(path, as_version=4), done)
+    changed = differences(before, done)
     if changed and not options.write:
         print(f"{path.name}: other text than committed in cells {changed}; run.py --write saves it")
     if changed and options.same:
@@ -124,8 +133,10 @@ def main():
     options = parser.parse_args()
     notebooks = options.notebooks or sorted(HERE.glob("*.ipynb"))
     faults = [] if notebooks else ["no notebooks"]
-    for path in notebooks:
-        faults += run(path, options)
+    with tempfile.TemporaryDirectory() as scratch:
+        same_surroundings(scratch)
+        for path in notebooks:
+            faults += run(path, options)
     print("\n".join(faults))
     sys.exit(1 if faults else 0)
 

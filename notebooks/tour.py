@@ -2,6 +2,7 @@
 
 Nothing here is needed to read the tables: they are plain Parquet. It keeps the notebooks short and free of paths.
 """
+import math
 import os
 import pathlib
 import re
@@ -43,13 +44,13 @@ def analyze(scenario):
     return run
 
 
-def dataset(name, scenarios):
-    """One run of each recording, as a dataset: a folder of `run=ID` folders, made anew."""
+def dataset(name, runs):
+    """A dataset, made anew: a folder with one `run=ID` folder for each ID and recording of `runs`."""
     root = RUNS / name
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
-    for scenario in scenarios:
-        call("analyze", SCENARIOS / scenario, "--dataset", root, "--run", scenario, "-q")
+    for run, scenario in runs.items():
+        call("analyze", SCENARIOS / scenario, "--dataset", root, "--run", run, "-q")
     return root
 
 
@@ -104,6 +105,7 @@ def spark(root):
         .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={quiet}")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.warehouse.dir", (RUNS / "spark-warehouse").as_uri())
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         # Small tables: more partitions than cores only cost time.
@@ -128,13 +130,24 @@ class Question:
     def __init__(self, path):
         self.name = path.stem
         self.sql = path.read_text(encoding="utf-8")
-        header = dict(re.findall(r"^-- (\w+): (.*)$", self.sql, flags=re.MULTILINE))
+        header = dict(re.findall(r"^-- (question|row): (.*)$", self.sql, flags=re.MULTILINE))
         self.question, self.row = header.get("question", ""), header.get("row", "")
 
 
 def questions(folder):
     """Every question of queries/FOLDER, by name."""
     return {question.name: question for question in map(Question, sorted((QUERIES / folder).glob("*.sql")))}
+
+
+def same_rows(one, other):
+    """Whether two engines gave the same rows in the same order; floating-point numbers to nine digits."""
+
+    def same(a, b):
+        if isinstance(a, float) and isinstance(b, float):
+            return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+        return a == b
+
+    return len(one) == len(other) and all(len(a) == len(b) and all(map(same, a, b)) for a, b in zip(one, other))
 
 
 # Colors that also people with a color vision deficiency tell apart (Okabe and Ito), each with the same meaning throughout.
