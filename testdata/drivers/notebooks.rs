@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use libtest_mimic::{Completion, Trial};
+use serde_json::Value;
 
 use crate::support::{self, Outcome};
 
@@ -13,15 +14,17 @@ const ON_SPARK: &[&str] = &["fleet_spark"];
 /// The recording that the snippets read.
 const SNIPPETS_READ: &str = "s1-unbuffered-writes";
 
+const NOTEBOOKS: [&str; 4] = ["explore_run", "triangulate", "fleet_duckdb", "fleet_spark"];
+
 pub fn trials() -> Vec<Trial> {
-    let notebooks = support::list(&folder()).into_iter().filter(|path| path.extension().is_some_and(|end| end == "ipynb"));
-    let mut trials: Vec<Trial> = notebooks
+    let mut trials: Vec<Trial> = notebooks()
+        .into_iter()
         .map(|path| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             Trial::ignorable_test(format!("notebooks::{name}"), move || run(&path))
         })
         .collect();
-    trials.push(Trial::ignorable_test("notebooks::there_are_four", there_are_four));
+    trials.push(Trial::ignorable_test("notebooks::are_committed_with_their_outputs", committed));
     trials.push(Trial::ignorable_test("notebooks::snippets", snippets));
     trials
 }
@@ -30,13 +33,36 @@ fn folder() -> PathBuf {
     support::project().join("notebooks")
 }
 
-/// A notebook that is gone would not be missed by a walk over the folder.
-fn there_are_four() -> Outcome {
-    let absent: Vec<&str> = ["explore_run", "triangulate", "fleet_duckdb", "fleet_spark"]
-        .into_iter()
-        .filter(|name| !folder().join(name).with_extension("ipynb").is_file())
-        .collect();
-    if absent.is_empty() { Ok(Completion::Completed) } else { Err(format!("notebooks/ lacks {}", absent.join(", ")).into()) }
+fn notebooks() -> Vec<PathBuf> {
+    support::list(&folder()).into_iter().filter(|path| path.extension().is_some_and(|end| end == "ipynb")).collect()
+}
+
+/// What is read on the web is what the cells gave, in their order; and a notebook that is gone would not be missed by a
+/// walk over the folder.
+fn committed() -> Outcome {
+    let mut wrong: Vec<String> = Vec::new();
+    for name in NOTEBOOKS.iter().filter(|name| !folder().join(name).with_extension("ipynb").is_file()) {
+        wrong.push(format!("notebooks/{name}.ipynb is gone"));
+    }
+    for path in notebooks() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let notebook: Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
+        let cells = notebook["cells"].as_array().ok_or("a notebook without cells")?;
+        let code = cells.iter().filter(|cell| cell["cell_type"] == "code");
+        for (at, cell) in code.enumerate() {
+            let outputs = cell["outputs"].as_array().map_or(&[][..], Vec::as_slice);
+            if cell["execution_count"] != at + 1 {
+                wrong.push(format!("{name}: code cell {} was not run in its turn", at + 1));
+            }
+            if outputs.iter().any(|output| output["output_type"] == "error") {
+                wrong.push(format!("{name}: code cell {} ended with an error", at + 1));
+            }
+            if cell["metadata"].get("tags").is_some() {
+                wrong.push(format!("{name}: code cell {} has tags: it might be skipped", at + 1));
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(Completion::Completed) } else { Err(wrong.join("\n").into()) }
 }
 
 fn run(notebook: &Path) -> Outcome {
