@@ -105,7 +105,7 @@ def run(path, options):
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     client = nbclient.NotebookClient(
-        done, timeout=SECONDS_MAX, kernel_name="python3", record_timing=False, allow_errors=False, force_raise_errors=True,
+        done, kernel_name="python3", timeout=SECONDS_MAX, record_timing=False, allow_errors=False, force_raise_errors=True,
         resources={"metadata": {"path": str(HERE)}},
     )
     try:
@@ -137,7 +137,8 @@ def main():
         same_surroundings(scratch)
         for path in notebooks:
             faults += run(path, options)
-    print("\n".join(faults))
+    for fault in faults:
+        print(fault)
     sys.exit(1 if faults else 0)
 
 

@@ -102,24 +102,27 @@ def spark(root):
     session = (
         SparkSession.builder.master("local[*]")
         .appName("tripod")
-        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={quiet}")
+        # Short work: compile it quickly rather than well.
+        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={quiet} -XX:TieredStopAtLevel=1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.sql.warehouse.dir", (RUNS / "spark-warehouse").as_uri())
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         # Small tables: more partitions than cores only cost time.
-        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.sql.shuffle.partitions", "2")
         # `run` is text whatever a run is called.
         .config("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
         .getOrCreate()
     )
     for table, columns in documented().items():
+        columns = columns | {"run": "utf8"}
         if any(root.glob(f"run=*/tables/{table}.parquet")):
-            reader = session.read.option("basePath", str(root)).option("mergeSchema", "true")
-            frame = reader.parquet(f"{root}/run=*/tables/{table}.parquet")
+            # With the columns given, Spark opens no file before it is asked; mergeSchema would open all of them to find out.
+            schema = ", ".join(f"{name} {SPARK_TYPES[kind]}" for name, kind in columns.items())
+            frame = session.read.schema(schema).option("basePath", str(root)).parquet(f"{root}/run=*/tables/{table}.parquet")
         else:
-            frame = session.sql(without_rows(columns | {"run": "utf8"}, SPARK_TYPES))
+            frame = session.sql(without_rows(columns, SPARK_TYPES))
         frame.createOrReplaceTempView(table)
     return session
 

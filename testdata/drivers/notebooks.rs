@@ -67,8 +67,8 @@ fn committed() -> Outcome {
 
 fn run(notebook: &Path) -> Outcome {
     let name = notebook.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    if ON_SPARK.contains(&name.as_str()) && Command::new("java").arg("-version").output().is_err() {
-        return support::cannot("no java on the PATH; Spark needs Java 17".to_owned());
+    if ON_SPARK.contains(&name.as_str()) && Command::new(java()).arg("-version").output().is_err() {
+        return support::cannot("no java in JAVA_HOME or on the PATH; Spark needs Java 17".to_owned());
     }
     let python = match support::python() {
         Ok(python) => python,
@@ -88,6 +88,11 @@ fn run(notebook: &Path) -> Outcome {
         return Ok(Completion::Completed);
     }
     Err(format!("{said}{}", String::from_utf8_lossy(&output.stderr)).into())
+}
+
+/// The virtual machine that Spark starts.
+fn java() -> PathBuf {
+    std::env::var_os("JAVA_HOME").map_or_else(|| PathBuf::from("java"), |home| PathBuf::from(home).join("bin/java"))
 }
 
 fn snippets() -> Outcome {
