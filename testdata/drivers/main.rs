@@ -19,6 +19,7 @@ mod malformed;
 mod matrix;
 mod mutations;
 mod names;
+mod notebooks;
 mod own_rules;
 mod parity;
 mod peers;
@@ -49,6 +50,7 @@ fn main() {
     trials.extend(own_rules::trials());
     trials.extend(given::trials());
     trials.extend(parity::trials());
+    trials.extend(notebooks::trials());
     trials.extend(verify::trials());
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());
