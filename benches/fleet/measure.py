@@ -3,6 +3,8 @@
 usage: measure.py TRIPOD DIR REPEAT          (DIR/runs is the dataset, DIR/written.json what its writer said)
        measure.py --duckdb ROOT QUERY        one query on DuckDB, in a process of its own
 """
+import csv
+import io
 import json
 import os
 import pathlib
@@ -12,10 +14,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 QUERIES = HERE.parent.parent / "queries" / "fleet"
+# DuckDB may take so much memory and time for one query; what it cannot do with it is printed as such.
+LIMIT_GIB, LIMIT_S = 6, 600
 # What no question of queries/fleet does: it reads every sample.
 SAMPLES = """SELECT run AS run, event_id AS event_id, CAST(COUNT(weight) AS BIGINT) AS n, CAST(SUM(weight) AS BIGINT) AS weight
 FROM samples GROUP BY run, event_id ORDER BY run ASC NULLS LAST, event_id ASC NULLS LAST
@@ -32,6 +37,7 @@ def on_duckdb(root, query):
         there.update(path.stem for path in run.glob("tables/*.parquet"))
     started, used = time.perf_counter(), time.process_time()
     db = duckdb.connect()
+    db.execute(f"SET memory_limit = '{LIMIT_GIB}GiB'")
     for table in sorted(there & set(re.findall(r"\w+", sql))):
         files = f"{root}/run=*/tables/{table}.parquet"
         options = "hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true"
@@ -44,24 +50,33 @@ def on_duckdb(root, query):
 
 
 def child(words):
-    """Runs a command: its output, wall and CPU seconds, peak memory."""
+    """Runs a command: exit code, output, wall and CPU seconds, peak memory."""
     with tempfile.TemporaryFile() as out:
         started = time.perf_counter()
         process = subprocess.Popen(words, stdout=out)
+        alarm = threading.Timer(LIMIT_S, process.kill)
+        alarm.start()
         _, status, usage = os.wait4(process.pid, 0)
+        alarm.cancel()
         wall = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            sys.exit(f"{' '.join(map(str, words))}: exit code {process.returncode}")
         out.seek(0)
-        return out.read(), {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "rss": usage.ru_maxrss * 1024}
+        cost = {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "rss": usage.ru_maxrss * 1024}
+        return process.returncode, out.read(), cost
+
+
+def by_duckdb(root, query):
+    """What on_duckdb says in a process of its own; what it had used where it did not end."""
+    code, out, cost = child([sys.executable, __file__, "--duckdb", root, query])
+    return json.loads(out) if code == 0 else {"rows": None, **cost}
 
 
 def on_tripod(tripod, root, query):
-    out, cost = child([tripod, "query", root, "--file", query, "--format", "csv"])
+    words = [tripod, "query", root, "--file", query, "--format", "csv"]
+    code, out, cost = child(words)
+    if code != 0:
+        sys.exit(f"{' '.join(map(str, words))}: exit code {code}")
     # One line more than rows; a text may hold line breaks, so count by a reader.
-    import csv
-    import io
     return {"rows": sum(1 for _ in csv.reader(io.StringIO(out.decode()))) - 1, **cost}
 
 
@@ -95,9 +110,11 @@ def main(tripod, folder, repeat):
         ours, theirs, part = [], [], []
         for _ in range(repeat):
             ours.append(on_tripod(tripod, root, query))
-            theirs.append(json.loads(child([sys.executable, __file__, "--duckdb", root, query])[0]))
+            theirs.append(by_duckdb(root, query))
             part.append(on_tripod(tripod, tenth, query))
-        if ours[0]["rows"] != theirs[0]["rows"]:
+        if theirs[0]["rows"] is None:
+            print(f"{query.stem}: DuckDB did not end within {LIMIT_GIB} GiB and {LIMIT_S} s")
+        elif ours[0]["rows"] != theirs[0]["rows"]:
             print(f"{query.stem}: {ours[0]['rows']} rows, DuckDB has {theirs[0]['rows']}")
         print(f"{query.stem:28} {ours[0]['rows']:7} {median(ours, 'wall'):9.2f} {median(theirs, 'wall'):9.2f} "
               f"{median(ours, 'wall') / median(theirs, 'wall'):6.2f} {median(ours, 'cpu'):7.2f} {median(theirs, 'cpu'):7.2f} "

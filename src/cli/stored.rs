@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use polars::prelude::{AnyValue, DataFrame};
+use polars::prelude::{AnyValue, Column, DataFrame, PolarsResult};
 use polars_io::SerReader;
 use polars_io::parquet::read::ParquetReader;
 use serde_json::Value as Json;
@@ -35,17 +35,16 @@ impl Stored {
         Ok(Stored { dir: dir.to_path_buf(), summary })
     }
 
-    /// One table; without rows where the run has none. Columns that an older version did not write are not there.
+    /// One table; without rows where the run has none. Columns that an older version did not write are null.
     pub fn frame(&self, name: &str) -> Result<DataFrame> {
         let path = self.dir.join("tables").join(format!("{name}.parquet"));
         let failed = |what: String| Error::Request(format!("{}: {what}", path.display()));
         if path.is_file() {
             let file = File::open(&path).map_err(|error| failed(error.to_string()))?;
-            return ParquetReader::new(file).finish().map_err(|error| failed(error.to_string()));
+            let frame = ParquetReader::new(file).finish().map_err(|error| failed(error.to_string()))?;
+            return with_later_columns(frame, empty(name)).map_err(|error| failed(error.to_string()));
         }
-        let empty = bridge::frames(&Tables::default(), &|_| true).map_err(|error| failed(error.to_string()))?;
-        let found = empty.into_iter().find(|(known, _)| *known == name);
-        found.map(|(_, frame)| frame).ok_or_else(|| {
+        empty(name).ok_or_else(|| {
             let known: Vec<&str> = Tables::descriptors().iter().map(|table| table.name).collect();
             Error::Request(format!("there is no table {name}; did you mean {}?", columns::nearest(name, &known).join(", ")))
         })
@@ -125,6 +124,23 @@ impl Stored {
         views.sort();
         views
     }
+}
+
+/// A table of this version without rows.
+fn empty(name: &str) -> Option<DataFrame> {
+    let frames = bridge::frames(&Tables::default(), &|_| true).ok()?;
+    frames.into_iter().find(|(known, _)| *known == name).map(|(_, frame)| frame)
+}
+
+/// A stored table with the columns that this version has beyond it.
+fn with_later_columns(mut frame: DataFrame, today: Option<DataFrame>) -> PolarsResult<DataFrame> {
+    let rows = frame.height();
+    for column in today.iter().flat_map(DataFrame::columns) {
+        if frame.column(column.name()).is_err() {
+            frame.with_column(Column::full_null(column.name().clone(), rows, column.dtype()))?;
+        }
+    }
+    Ok(frame)
 }
 
 /// What polars holds in a cell.

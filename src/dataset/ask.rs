@@ -47,7 +47,7 @@ impl<'a> Ask<'a> {
 
     /// Whether the engine understands the statement: its columns and types, without a row.
     pub fn check(&self) -> Result<()> {
-        let frames = self.tables.iter().map(|table| (table.name.clone(), table.empty().lazy())).collect();
+        let frames = self.tables.iter().map(|table| (table.name.clone(), table.every_column().lazy())).collect();
         Engine::lazy(frames).query("query", self.statement).map(drop)
     }
 

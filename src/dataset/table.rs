@@ -27,7 +27,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// A table of which a statement wants some columns.
 pub struct Table {
     pub name: String,
-    /// Those it wants of all that any run has, without the run.
+    /// All that any run has, without the run.
+    schema: Vec<(PlSmallStr, DataType)>,
+    /// Those of them that are wanted.
     columns: Vec<(PlSmallStr, DataType)>,
     /// What the wanted columns of every run take in memory, about.
     pub bytes: Vec<u64>,
@@ -68,19 +70,20 @@ impl Table {
                 }
             }
         }
-        columns.retain(|(column, _)| column != RUN && names.wants(column));
+        columns.retain(|(column, _)| column != RUN);
+        let schema = columns.clone();
+        columns.retain(|(column, _)| names.wants(column));
         let bytes = footers.iter().map(|footer| footer.as_ref().map_or(0, |footer| width(footer, &columns))).collect();
-        Ok(Table { name: name.to_owned(), columns, bytes })
+        Ok(Table { name: name.to_owned(), schema, columns, bytes })
     }
 
-    /// No rows of it.
-    pub fn empty(&self) -> DataFrame {
-        let fields = self.columns.iter().cloned().chain([(PlSmallStr::from_static(RUN), DataType::String)]);
-        DataFrame::empty_with_schema(&fields.collect::<Schema>())
+    /// No rows of it: all columns, for a statement that is to be checked.
+    pub fn every_column(&self) -> DataFrame {
+        empty(&self.schema)
     }
 
     pub fn column_names(&self) -> impl Iterator<Item = &str> {
-        self.columns.iter().map(|(name, _)| name.as_str())
+        self.schema.iter().map(|(name, _)| name.as_str())
     }
 
     /// The rows of one run: the wanted columns, those that the file lacks as nulls, and the run.
@@ -89,7 +92,7 @@ impl Table {
         let mut reader = ParquetReader::new(file).read_parallel(ParallelStrategy::None);
         let height = reader.num_rows().map_err(failed)?;
         let schema = Schema::from_arrow_schema(reader.schema().map_err(failed)?.as_ref());
-        let there: Vec<String> = self.column_names().filter(|name| schema.contains(name)).map(str::to_owned).collect();
+        let there: Vec<String> = self.columns.iter().map(|(name, _)| name.to_string()).filter(|name| schema.contains(name)).collect();
         let frame = if there.is_empty() { None } else { Some(reader.with_columns(Some(there)).finish().map_err(failed)?) };
         let mut columns: Vec<Column> = Vec::with_capacity(self.columns.len() + 1);
         for (name, kind) in &self.columns {
@@ -106,6 +109,11 @@ impl Table {
             None => Ok(frame),
         }
     }
+}
+
+fn empty(columns: &[(PlSmallStr, DataType)]) -> DataFrame {
+    let fields = columns.iter().cloned().chain([(PlSmallStr::from_static(RUN), DataType::String)]);
+    DataFrame::empty_with_schema(&fields.collect::<Schema>())
 }
 
 /// The same text for every row, held once.
@@ -128,7 +136,7 @@ pub fn load(runs: &[Member], tables: &[Table]) -> Result<Vec<DataFrame>> {
         Ok(frames)
     };
     let by_run: Vec<Vec<Option<DataFrame>>> = runs.par_iter().map(of_run).collect::<Result<_>>()?;
-    let mut out: Vec<DataFrame> = tables.iter().map(Table::empty).collect();
+    let mut out: Vec<DataFrame> = tables.iter().map(|table| empty(&table.columns)).collect();
     for frames in by_run {
         for (all, frame) in out.iter_mut().zip(frames) {
             if let Some(frame) = frame {

@@ -310,6 +310,7 @@ fn yesterday() -> Outcome {
             fs::copy(&file, &to)?;
         }
         expect(&query(&run, &[]), 0, "")?;
+        expect(&query(&run, &["SELECT status AS status, label AS label FROM hypotheses"]), 0, "")?;
         expect(&support::tripod(&["explain", &run.to_string_lossy(), "R25"]), 0, "")?;
     }
     let tables = String::from_utf8(support::tripod(&["tables"]).stdout)?;
