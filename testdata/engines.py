@@ -126,6 +126,11 @@ class DuckDB:
     def ask(self, sql):
         return self.db.sql(sql).to_arrow_table()
 
+    def keep(self, name, sql):
+        """The rows of a query, which is a table from now on."""
+        self.db.execute(f"CREATE OR REPLACE TABLE {name} AS {sql}")
+        return self.ask(f"SELECT * FROM {name}")
+
 
 class Spark:
     """Opens a table in seconds, so it opens only those that a query names."""
@@ -192,8 +197,17 @@ class Spark:
         if rows.num_rows == 0:
             frame = self._empty({field.name: type_name(field.type) for field in rows.schema})
         else:
-            frame = self.spark.createDataFrame(rows)
+            plain = [field.with_type(pyarrow.string()) if type_name(field.type) == "utf8" else field for field in rows.schema]
+            frame = self.spark.createDataFrame(rows.cast(pyarrow.schema(plain)))
         frame.createOrReplaceTempView(name)
 
     def ask(self, sql):
         return self.spark.sql(sql).toArrow()
+
+    def keep(self, name, sql):
+        frame = self.spark.sql(sql).coalesce(1).cache()
+        frame.createOrReplaceTempView(name)
+        return frame.toArrow()
+
+    def close(self):
+        self.spark.stop()

@@ -168,11 +168,8 @@ def views_of(report, what, queries, polars, others, jobs):
         for engine in others:
             engine.add(name, answer)
     for file, answer in zip(files, mine[len(MADE):]):
-        theirs = [(engine, attempt(engine.ask, text(file))) for engine in others]
-        report.add(f"{what}: views/{file.name}", "views", [(polars.name, answer)] + [(engine.name, rows) for engine, rows in theirs])
-        for engine, rows_of_view in theirs:
-            if not isinstance(rows_of_view, Exception):
-                engine.add(view_name(file), rows_of_view)
+        theirs = [(engine.name, attempt(engine.keep, view_name(file), text(file))) for engine in others]
+        report.add(f"{what}: views/{file.name}", "views", [(polars.name, answer), *theirs])
 
 
 def by_run(page, root, queries, tripod):
@@ -200,6 +197,7 @@ def spark_views(page, root, queries, tripod):
         for run in [whole, *alone]:
             others = [engines.DuckDB(docs, copy=True).open_run(run), spark.open_run(run)]
             views_of(report, run.name, queries, engines.Polars(tripod, run, scratch), others, jobs)
+    spark.close()
     names = ", ".join(run.name.removeprefix("run=") for run in alone)
     print(f"Spark over every run would take a second for each view of each: it saw the {len(runs)} runs as one, and {names} by themselves")
     return report.end("views on polars, DuckDB and Spark")
@@ -222,6 +220,7 @@ def fleet(page, root, queries, tripod, count):
         vary.dataset(root, many, count)
         for place, what in ((root, "scenarios"), (many, f"{count} made runs")):
             fleet_of(report, what, docs, place, queries, engines.Polars(tripod, place, scratch), spark, jobs)
+    spark.close()
     return report.end(f"fleet queries on polars, DuckDB and Spark over {len(vary.runs_of(root))} scenarios and {count} runs made from them")
 
 
