@@ -24,10 +24,12 @@
 //! * [`rules`]: queries/*, run in polars, scored by one scorer; quality first ([`quality`]), verdicts and labels into
 //!   the [`ledger`].
 //! * [`hotspots`], [`wall`]: the ranked table and the line above it.
-//! * [`emit`]: report -> files, one pure emitter per output. [`cli`]: one file per command.
+//! * [`emit`]: report -> files, one pure emitter per output; a run directory of its own, or a member of a dataset.
+//! * [`dataset`]: many runs as one: a statement is asked of batches of runs, so that memory does not grow with their number.
+//! * [`cli`]: one file per command.
 //! * [`verify`]: a run directory against its artifacts: a second, small reader of every format, and the pipeline again.
 //!
-//! Dependency direction: `cli -> verify -> {ingest, symbolize, derive, rules, ledger, hotspots, emit} -> {objects, tables} -> error`.
+//! Dependency direction: `cli -> {verify, dataset} -> {ingest, symbolize, derive, rules, ledger, hotspots, emit} -> {objects, tables} -> error`.
 //! Stages meet in `tables` and in this file only ([`derive`] lends its symbol classes and places to [`hotspots`]).
 //! Everything up to [`derive`] compiles without polars (`--no-default-features`).
 //!
@@ -36,7 +38,8 @@
 //! * Output depends on input bytes and flags only: no clock, no locale, no hash order; it is the same for any number of
 //!   threads and any order of the arguments. Sums are over integers, floats appear in the last division. (The clock is
 //!   read for `--timings` alone, and only then does it reach an output.)
-//! * No network. Inputs are never written. Outputs appear whole or not at all.
+//! * No network. Inputs are never written. Outputs appear whole or not at all. (Whether a directory that a killed writer
+//!   left in a dataset is an hour old is told by the clock of the file system; no output depends on it.)
 //! * Nothing is named from a file whose build-id differs from the recorded one, nor from the running kernel.
 //! * Every dropped record is counted in a diagnostic. A number without data is null, never 0.
 //! * Every number shown to a person has evidence.
@@ -44,6 +47,8 @@
 
 #[cfg(feature = "engine")]
 pub mod cli;
+#[cfg(feature = "engine")]
+pub mod dataset;
 pub mod derive;
 pub mod emit;
 pub mod error;

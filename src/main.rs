@@ -14,7 +14,7 @@ fn main() -> ExitCode {
 fn keep_memory() {
     // SAFETY: mallopt only changes parameters of the allocator; no other thread runs yet.
     unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 30);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
         libc::mallopt(libc::M_TRIM_THRESHOLD, i32::MAX);
     }
 }

@@ -53,13 +53,7 @@ struct Found {
 }
 
 /// Runs every check. Rows in order of check, measure and artifact.
-pub fn judge(
-    tables: &Tables,
-    engine: &mut Engine,
-    checks: &[Check],
-    comparability: &Comparability,
-    allowed: &Allowed,
-) -> Result<Vec<Quality>> {
+pub fn judge(tables: &Tables, engine: &Engine, checks: &[Check], comparability: &Comparability, allowed: &Allowed) -> Result<Vec<Quality>> {
     let mut out = Vec::new();
     for check in checks {
         for measure in &check.measures {
@@ -78,7 +72,7 @@ pub fn judge(
     Ok(out)
 }
 
-fn ask(engine: &mut Engine, check: &Check, measure: &Measure) -> Result<Vec<Found>> {
+fn ask(engine: &Engine, check: &Check, measure: &Measure) -> Result<Vec<Found>> {
     let frame = engine.query(&format!("quality/{}", check.file), &measure.sql)?;
     let has = |name: &str| frame.get_column_names().iter().any(|own| own.as_str() == name);
     let (artifacts, parts, wholes) = (integers(&frame, "artifact_id")?, integers(&frame, "part")?, integers(&frame, "whole")?);

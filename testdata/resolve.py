@@ -282,6 +282,13 @@ def summary_rows(path):
 LENGTH_AT = {"write": 2, "read": 2, "pwrite64": 2, "pread64": 2, "mmap": 1, "munmap": 1, "madvise": 1}
 
 
+def fd_kind(arguments):
+    """What `3<pipe:[123]>` says the first argument is (strace -y)."""
+    kinds = {"pipe": r"pipe:", "socket": r"(socket|TCP|UDP|UNIX|NETLINK)[^>]*:", "eventfd": r"anon_inode:\[eventfd", "tty": r"/dev/(tty|pts/)"}
+    match = re.match(r"\d+<(.*)", arguments)
+    return next((kind for kind, pattern in kinds.items() if match and re.match(pattern, match.group(1))), None)
+
+
 @functools.cache
 def log_calls(path):
     """Calls of a strace log: name, duration, length; unfinished calls joined with their resumption."""
@@ -310,8 +317,8 @@ def log_calls(path):
             at = LENGTH_AT[call.group(1)]
             if len(arguments) > at and re.fullmatch(r" *\d+", arguments[at]):
                 length = int(arguments[at])
-        out.append({"name": call.group(1), "dur_ns": round(float(took.group(1)) * 1e9) if took else None, "length": length, "calls": 1})
-    return out + [{"name": re.match(r"(\w+)", rest).group(1), "dur_ns": None, "length": None, "calls": 1} for rest in pending.values() if re.match(r"(\w+)\(", rest)]
+        out.append({"name": call.group(1), "dur_ns": round(float(took.group(1)) * 1e9) if took else None, "length": length, "calls": 1, "fd": fd_kind(call.group(2))})
+    return out + [{"name": re.match(r"(\w+)", rest).group(1), "dur_ns": None, "length": None, "calls": 1, "fd": fd_kind(rest.split("(", 1)[1])} for rest in pending.values() if re.match(r"(\w+)\(", rest)]
 
 
 TIME_V = {
@@ -365,7 +372,9 @@ def sum_of(path, spec):
         return sum(entry[column] for _, entry in summary_rows(path) if wanted is None or entry["name"] in wanted)
     if name == "syscall_events":
         wanted = keys.get("name", "").split(",") if "name" in keys else None
-        return sum(entry[column] or 0 for entry in log_calls(path) if wanted is None or entry["name"] in wanted)
+        left_out = keys.get("not_fd", "").split(",")
+        own = (entry for entry in log_calls(path) if entry["fd"] not in left_out)
+        return sum(entry[column] or 0 for entry in own if wanted is None or entry["name"] in wanted)
     if name == "executions" and row["kind"] == "time-v":
         return time_v(path, column)
     if name == "artifacts" and column == "wall_ns" and "wall_s" in manifest_entry(path):

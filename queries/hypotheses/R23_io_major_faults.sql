@@ -4,6 +4,7 @@
 -- category: I/O
 -- scope: run
 -- resource: off-cpu
+-- explains: R22 all
 -- cost: B.page_in_share
 -- effort: 2
 -- advice: Read ahead (MAP_POPULATE, madvise WILLNEED, fadvise), make the working set smaller, add memory, lay data out in the order of use.

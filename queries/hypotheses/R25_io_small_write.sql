@@ -67,8 +67,8 @@ CROSS JOIN bare AS b
 UNION ALL
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric,
     l.bytes AS part, l.trusted_calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
-    CAST(NULL AS BIGINT) AS certain, 'sum=syscall_events.length&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor,
-    'sum=syscall_events.calls&name=write,pwrite64,writev,pwritev,pwritev2' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS BIGINT) AS certain, 'sum=syscall_events.length&name=write,pwrite64,writev,pwritev,pwritev2&not_fd=pipe,socket,eventfd,tty' AS part_anchor,
+    'sum=syscall_events.calls&name=write,pwrite64,writev,pwritev,pwritev2&not_fd=pipe,socket,eventfd,tty' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM sized AS l
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,
@@ -121,8 +121,8 @@ CROSS JOIN bare AS b
 UNION ALL
 SELECT l.artifact_id AS artifact_id, 'run' AS site_kind, CAST(NULL AS BIGINT) AS site_id, 'bytes_per_call' AS metric,
     l.bytes AS part, l.trusted_calls AS whole, l.calls AS n, CAST(1 AS BIGINT) AS scale_up, CAST(1 AS BIGINT) AS scale_down,
-    CAST(NULL AS BIGINT) AS certain, 'sum=syscall_events.length&name=write,pwrite64,writev,pwritev,pwritev2' AS part_anchor,
-    'sum=syscall_events.calls&name=write,pwrite64,writev,pwritev,pwritev2' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
+    CAST(NULL AS BIGINT) AS certain, 'sum=syscall_events.length&name=write,pwrite64,writev,pwritev,pwritev2&not_fd=pipe,socket,eventfd,tty' AS part_anchor,
+    'sum=syscall_events.calls&name=write,pwrite64,writev,pwritev,pwritev2&not_fd=pipe,socket,eventfd,tty' AS whole_anchor, CAST(NULL AS BIGINT) AS whole_artifact_id
 FROM sized AS l
 UNION ALL
 SELECT s.artifact_id AS artifact_id, 'function' AS site_kind, CAST(s.function_id AS BIGINT) AS site_id, 'site' AS metric,

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
+use super::place::Place;
 use super::progress::Progress;
 use super::{Outcome, dry_run, out};
 use crate::AnalyzeRequest;
-use crate::emit::{self, EmitOptions, Overwrite, Run, terminal, view};
+use crate::emit::{self, EmitOptions, Overwrite, Run, RunId, terminal, view};
 use crate::error::{Error, Result};
 use crate::ingest::{STDIN, STDIN_NAME};
 use crate::request::Lineage;
@@ -18,6 +19,7 @@ const HELP: &str = "Examples:
   tripod analyze perf.data -o report --symbol-dir build/
   tripod analyze system-wide/perf.data --comm postgres
   tripod analyze recordings/ --thresholds ours.txt --dry-run      (what our own bounds would change)
+  tripod analyze recordings/ --dataset runs/ --run web-2024-05-01 (one of many runs, for `tripod query runs/`)
   tripod analyze recordings/ --fail-on kernel      (exit code 1 if a hypothesis is proven: for CI)";
 
 /// Read recordings, rank hotspots, test hypotheses, write a run directory
@@ -36,6 +38,12 @@ pub struct Args {
     /// Replace a run directory that holds the run of other recordings
     #[arg(long)]
     force: bool,
+    /// Write into this folder of many runs, as ROOT/run=ID; any number of processes and hosts may do so at once
+    #[arg(long, value_name = "ROOT", requires = "run", conflicts_with_all = ["output", "force"])]
+    dataset: Option<PathBuf>,
+    /// Name of the run in the dataset: a letter, then up to 63 letters, digits, `_` or `-`; a run of that name is replaced
+    #[arg(long, value_name = "ID", requires = "dataset", value_parser = RunId::parse)]
+    run: Option<RunId>,
     /// Look here for programs and libraries with symbols (build-ids are checked), or in a tarball of `perf archive`; may
     /// be repeated
     #[arg(long, value_name = "DIR")]
@@ -121,8 +129,7 @@ enum Condition {
 /// What was meant.
 struct Job {
     request: AnalyzeRequest,
-    dir: PathBuf,
-    overwrite: Overwrite,
+    place: Place,
     options: EmitOptions,
     quiet: bool,
     dry_run: bool,
@@ -138,16 +145,17 @@ pub fn run(args: Args) -> Result<Outcome> {
         out::print(dry_run::flips(&job.request)?.as_bytes())?;
         return Ok(Outcome::Done);
     }
-    emit::check(&job.dir)?;
+    job.place.check()?;
     let progress = if job.quiet { None } else { Progress::start(&job.request.watch) };
     let run = crate::analyze(&job.request)?;
     something_was_read(&run)?;
     let view = emit::View::new(&run);
     let files = emit::render(&view, job.options)?;
-    emit::write(&job.dir, &files, &run.tables, job.overwrite)?;
+    let note = job.place.write(&files, &run.tables)?;
     drop(progress);
     if !job.quiet {
-        out::print(terminal::render(&view, out::style(), Some(&job.dir), job.options.timings).as_bytes())?;
+        out::print(terminal::render(&view, out::style(), Some(&job.place.dir()), job.options.timings).as_bytes())?;
+        note.iter().for_each(|note| out::complain(note));
     }
     let failed = job.fail_on.iter().any(|condition| holds(*condition, &run));
     Ok(if failed { Outcome::Failed } else { Outcome::Done })
@@ -165,9 +173,12 @@ fn threads(jobs: u16) -> Result<()> {
 }
 
 fn resolve(args: Args) -> Result<Job> {
-    let dir = match args.output.clone() {
-        Some(dir) => dir,
-        None => default_dir(&args.paths)?,
+    let place = match (&args.dataset, &args.run, &args.output) {
+        (Some(root), Some(id), _) => Place::Member { root: root.clone(), id: id.clone() },
+        (_, _, output) => {
+            let dir = output.clone().map_or_else(|| default_dir(&args.paths), Ok)?;
+            Place::Alone { dir, overwrite: if args.force { Overwrite::AnyRun } else { Overwrite::SameRun } }
+        }
     };
     let of = |option: &'static str, dirs: &[PathBuf]| dirs.iter().map(|dir| (option, dir.clone())).collect::<Vec<_>>();
     let targets: Vec<PathBuf> = args.path_map.iter().map(|(_, to)| to.clone()).collect();
@@ -179,10 +190,9 @@ fn resolve(args: Args) -> Result<Job> {
     if let Some(path) = args.symbol_dir.iter().find(|path| !path.exists()) {
         return Err(Error::Request(format!("--symbol-dir {}: there is no such directory or archive", path.display())));
     }
-    let overwrite = if args.force { Overwrite::AnyRun } else { Overwrite::SameRun };
     let (options, quiet, fail_on) = (EmitOptions { timings: args.timings }, args.quiet, args.fail_on.clone());
     let dry_run = args.dry_run;
-    Ok(Job { request: request(args), dir, overwrite, options, quiet, dry_run, fail_on })
+    Ok(Job { request: request(args), place, options, quiet, dry_run, fail_on })
 }
 
 /// What is to be analyzed, without where it goes.

@@ -1,5 +1,42 @@
 //! What a name that does not exist may have been meant to be.
 
+use crate::error::Error;
+
+/// A table that does not exist: the nearest names, and all of them.
+pub fn no_table(name: &str, tables: &[String]) -> Error {
+    let known: Vec<&str> = tables.iter().map(String::as_str).collect();
+    Error::Request(format!(
+        "there is no table {name}; did you mean {}?\nThe tables: {} (`tripod tables` lists their columns)",
+        nearest(name, &known).join(", "),
+        known.join(", ")
+    ))
+}
+
+/// What the engine says of a statement, in short, with the columns that an unknown name is near to.
+pub fn explained(error: &Error, columns: &[&str]) -> Error {
+    let error = error.to_string();
+    // What follows is the engine's plan, of no use to the one who mistyped a name.
+    let short = error.split("\n\n").next().unwrap_or(&error);
+    let mut known = columns.to_vec();
+    known.sort_unstable();
+    known.dedup();
+    let hint = match quoted(short) {
+        Some(name) if short.contains("column") && !known.contains(&name) && !known.is_empty() => {
+            format!("\ndid you mean {}? (`tripod tables` lists every column)", nearest(name, &known).join(", "))
+        }
+        _ => String::new(),
+    };
+    Error::Request(format!("{short}{hint}"))
+}
+
+/// The first name in quotes of an error message, without its qualifier.
+fn quoted(error: &str) -> Option<&str> {
+    let start = error.find(['"', '\''])?;
+    let rest = error.get(start + 1..)?;
+    let end = rest.find(['"', '\''])?;
+    rest.get(..end)?.rsplit(['.', ':']).next().filter(|name| !name.is_empty())
+}
+
 /// The up to three names that differ least from `name`, best first.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     let wanted = name.to_lowercase();

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::ValueEnum;
-use polars::prelude::{AnyValue, DataFrame};
+use polars::prelude::{AnyValue, DataFrame, DataType};
 use polars_io::parquet::write::ParquetWriter;
 use serde_json::{Map, Value, json};
 
@@ -36,6 +36,18 @@ pub fn format(frame: &DataFrame, format: Format, style: Style) -> Result<Vec<u8>
         Format::Json => json(frame),
         Format::Parquet => parquet(frame),
     }
+}
+
+/// The result in the types of the tables: polars counts in unsigned numbers of 32 bits, every other engine in int64.
+pub fn documented_types(mut frame: DataFrame) -> Result<DataFrame> {
+    let unsigned = |kind: &DataType| matches!(kind, DataType::UInt8 | DataType::UInt16 | DataType::UInt32);
+    let counts: Vec<String> =
+        frame.columns().iter().filter(|column| unsigned(column.dtype())).map(|column| column.name().to_string()).collect();
+    for name in counts {
+        let cast = frame.column(&name).and_then(|column| column.cast(&DataType::Int64));
+        cast.and_then(|column| frame.with_column(column).map(drop)).map_err(|error| Error::Request(format!("column {name}: {error}")))?;
+    }
+    Ok(frame)
 }
 
 fn names(frame: &DataFrame) -> Vec<&str> {

@@ -10,10 +10,12 @@ mod change;
 mod columns;
 mod dry_run;
 mod explain;
+mod fleet;
 mod formats;
 mod frame;
 mod hypotheses;
 mod out;
+mod place;
 mod progress;
 mod query;
 mod recipe;
@@ -45,6 +47,7 @@ const HELP: &str = "Examples:
   tripod analyze perf.data                   a lone perf.data is worth it too
   tripod explain tripod-out/recordings R25   why this label, and what would change it
   tripod query tripod-out/recordings \"SELECT name, n FROM events\"
+  tripod analyze recordings/ --dataset runs/ --run web-1     one run of many, for `tripod query runs/`
 
 What was done goes to standard output, the run directory to ./tripod-out/<name of the input>, messages to standard error.
 Exit codes: 0 done, 1 a --fail-on condition holds or a run is not confirmed, 2 the request cannot be met, 3 no input could be read";
@@ -53,7 +56,7 @@ Exit codes: 0 done, 1 a --fail-on condition holds or a run is not confirmed, 2 t
 enum Command {
     /// Read recordings, rank hotspots, test hypotheses, write a run directory
     Analyze(Box<analyze::Args>),
-    /// Ask a run directory questions in SQL
+    /// Ask a run directory, or a folder of many, questions in SQL
     Query(query::Args),
     /// Say in full why a hypothesis got its label and what would change it
     Explain(explain::Args),

@@ -1,7 +1,9 @@
 //! Standard output and error: a closed pipe is success, colour only where someone sees it.
 
 use std::env;
+use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 
 use crate::emit::escape;
 use crate::emit::terminal::Style;
@@ -30,6 +32,21 @@ pub fn print(bytes: &[u8]) -> Result<()> {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Request(format!("standard output: {error}"))),
         _ => Ok(()),
     }
+}
+
+/// Writes a file that appears whole, or stays as it was: what fails half-way leaves nothing behind. Pipes and devices are
+/// written as they are.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |error: io::Error| Error::Request(format!("{}: cannot write here: {error}", path.display()));
+    let special = fs::metadata(path).is_ok_and(|meta| !meta.is_file());
+    let (Some(name), false) = (path.file_name(), special) else { return fs::write(path, bytes).map_err(failed) };
+    let fresh = path.with_file_name(format!(".{}.tmp-{}", name.to_string_lossy(), std::process::id()));
+    let written = fs::write(&fresh, bytes).and_then(|()| fs::rename(&fresh, path));
+    written.map_err(|error| {
+        // The error that led here is the one to report.
+        let _ = fs::remove_file(&fresh);
+        failed(error)
+    })
 }
 
 /// One message on standard error; nobody is there to be told if that fails. Line breaks are kept, what else is hidden

@@ -1,4 +1,4 @@
-//! `tripod query`: SQL over a run.
+//! `tripod query`: SQL over a run, or over a folder of runs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,8 @@ use polars::prelude::DataFrame;
 
 use super::frame::{self, Format};
 use super::stored::Stored;
-use super::{Outcome, columns, out, tables};
+use super::{Outcome, columns, fleet, out, tables};
+use crate::dataset::{Dataset, Names, parse, refuse_traps};
 use crate::emit::escape;
 use crate::error::{Error, Result};
 use crate::rules;
@@ -21,15 +22,22 @@ const HELP: &str = "Examples:
   tripod query tripod-out/run --file question.sql --format csv -o answer.csv
   tripod query tripod-out/run --file tripod-out/run/queries/hypotheses/R25_io_small_write.sql --slot A
                                                                           what slot A of a hypothesis reads
+  tripod query runs/                                                      many runs: which ones, and their tables
+  tripod query runs/ \"SELECT run, label FROM hypotheses WHERE hypothesis = 'R25' ORDER BY run\"
+  tripod query runs/ --file queries/fleet/hypotheses_by_frequency.sql
+
+Over a folder of runs (`tripod analyze --dataset runs/ --run ID`) every table has one more column, `run`, the last one. Ids
+mean something within their run only, so join on run too: ON a.run = b.run AND a.thread_id = b.thread_id.
 
 The dialect is the SQL of polars; queries/README.md names the part of it that DuckDB and Spark answer alike.
-The same tables can be opened elsewhere: duckdb -c \"SELECT * FROM 'tripod-out/run/tables/events.parquet'\"";
+The same tables can be opened elsewhere: duckdb -c \"SELECT * FROM 'tripod-out/run/tables/events.parquet'\", and of many
+runs: FROM read_parquet('runs/run=*/tables/events.parquet', hive_partitioning = true, union_by_name = true)\"";
 
-/// Ask a run directory questions in SQL
+/// Ask a run directory, or a folder of many, questions in SQL
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// Run directory that `tripod analyze` wrote
+    /// Run directory that `tripod analyze` wrote, or a folder of such (a dataset)
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// One SELECT; without it the tables are listed
@@ -44,37 +52,55 @@ pub struct Args {
     /// How to print the result
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// Write the result to this file instead of standard output
+    /// Write the result to this file instead of standard output; it appears whole or stays as it was
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Over many runs: what tables and rows may take of the memory, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
+    memory: u32,
 }
 
 pub fn run(args: Args) -> Result<Outcome> {
-    let stored = Stored::open(&args.dir)?;
-    let statement = match (&args.sql, &args.file) {
-        (Some(sql), _) => sql.clone(),
-        (None, Some(file)) => {
-            let text = fs::read_to_string(file).map_err(|error| Error::Request(format!("{}: {error}", file.display())))?;
-            match &args.slot {
-                Some(slot) => slot_select(&stored, &text, slot, &file.to_string_lossy())?,
-                None => text,
-            }
-        }
-        (None, None) => {
-            out::print(listing(&stored)?.as_bytes())?;
-            return Ok(Outcome::Done);
-        }
-    };
     if args.format == Format::Parquet && args.output.is_none() && out::is_terminal() {
         return Err(Error::Request("Parquet on a terminal helps nobody; use -o FILE or a pipe".to_owned()));
     }
-    let result = ask(&stored, &statement)?;
-    let bytes = frame::format(&result, args.format, out::style())?;
+    let text = match (&args.sql, &args.file) {
+        (Some(sql), _) => Some(sql.clone()),
+        (None, Some(file)) => {
+            let text = fs::read_to_string(file).map_err(|error| Error::Request(format!("{}: {error}", file.display())))?;
+            Some(text)
+        }
+        (None, None) => None,
+    };
+    let is_run = args.dir.join("summary.json").is_file();
+    let result = if !is_run && args.dir.is_dir() {
+        if args.slot.is_some() {
+            return Err(Error::Request(format!("--slot asks one run: name one of {}/run=*", args.dir.display())));
+        }
+        let dataset = Dataset::open(&args.dir)?;
+        match text {
+            Some(text) => fleet::ask(&dataset, &bare(&text), u64::from(args.memory) << 20)?,
+            None => return listed(&fleet::listing(&dataset)),
+        }
+    } else {
+        let stored = Stored::open(&args.dir)?;
+        match (text, &args.slot, &args.file) {
+            (Some(text), Some(slot), Some(file)) => ask(&stored, &slot_select(&stored, &text, slot, &file.to_string_lossy())?)?,
+            (Some(text), ..) => ask(&stored, &text)?,
+            (None, ..) => return listed(&listing(&stored)?),
+        }
+    };
+    let bytes = frame::format(&frame::documented_types(result)?, args.format, out::style())?;
     match &args.output {
-        Some(path) => fs::write(path, bytes).map_err(|error| Error::Request(format!("{}: cannot write here: {error}", path.display())))?,
+        Some(path) => out::replace(path, &bytes)?,
         None if out::is_terminal() && args.format != Format::Table => out::print(&visible(&bytes))?,
         None => out::print(&bytes)?,
     }
+    Ok(Outcome::Done)
+}
+
+fn listed(text: &str) -> Result<Outcome> {
+    out::print(text.as_bytes())?;
     Ok(Outcome::Done)
 }
 
@@ -85,13 +111,18 @@ fn visible(bytes: &[u8]) -> Vec<u8> {
     shown.join("\n").into_bytes()
 }
 
+/// A statement without comments and the sign that ends it.
+fn bare(text: &str) -> String {
+    rules::strip_comments(text).trim().trim_end_matches(';').trim_end().to_owned()
+}
+
 /// Runs one SELECT over the tables and views it names; the others are not even read.
 fn ask(stored: &Stored, statement: &str) -> Result<DataFrame> {
-    let statement = rules::strip_comments(statement);
-    let statement = statement.trim().trim_end_matches(';');
-    let mut words = words(statement);
+    let statement = bare(statement);
+    let mut words = words(&statement);
     let views = needed_views(stored.views(), &mut words);
     let names = stored.table_names();
+    refuse(stored, &statement, &names)?;
     let mut frames = Vec::new();
     for name in names.iter().filter(|name| words.contains(*name)) {
         frames.push((name.clone(), stored.frame(name)?));
@@ -107,15 +138,25 @@ fn ask(stored: &Stored, statement: &str) -> Result<DataFrame> {
     };
     let mut engine = Engine::stored(frames.clone(), &own)?;
     for (file, sql) in &views {
-        engine.view(rules::view_name(file), &format!("views/{file}"), rules::strip_comments(sql).trim().trim_end_matches(';'))?;
+        engine.view(rules::view_name(file), &format!("views/{file}"), rules::strip_comments(sql).trim().trim_end_matches(';'));
     }
-    engine.query("query", statement).map_err(|error| {
-        let error = error.to_string();
-        // What follows is the engine's plan, of no use to the one who mistyped a name.
-        let short = error.split("\n\n").next().unwrap_or(&error);
-        let hint = hint(short, &names, &frames);
-        Error::Request(format!("{short}{hint}"))
-    })
+    let columns: Vec<&str> = frames.iter().flat_map(|(_, frame)| frame.columns()).map(|column| column.name().as_str()).collect();
+    engine.query("query", &statement).map_err(|error| columns::explained(&error, &columns))
+}
+
+/// What no engine needs to be asked: a table that does not exist, a join that polars gets wrong.
+fn refuse(stored: &Stored, statement: &str, tables: &[String]) -> Result<()> {
+    // What the parser does not understand, the engine says better.
+    let Ok(query) = parse(statement) else { return Ok(()) };
+    refuse_traps(&query).map_err(Error::Request)?;
+    let views = stored.views();
+    let mut known: Vec<String> = tables.to_vec();
+    known.extend(views.iter().map(|(file, _)| rules::view_name(file).to_owned()));
+    known.extend(["admitted", "reference"].map(str::to_owned));
+    match Names::of(statement, &query).unknown(&known).next() {
+        Some(name) => Err(columns::no_table(name, tables)),
+        None => Ok(()),
+    }
 }
 
 /// The words of a statement, in lower case.
@@ -135,30 +176,6 @@ fn needed_views(views: Vec<(String, String)>, words: &mut BTreeSet<String>) -> V
     }
     needed.reverse();
     needed
-}
-
-/// What an unknown column or table may have been meant to be.
-fn hint(error: &str, tables: &[String], frames: &[(String, DataFrame)]) -> String {
-    let Some(name) = quoted(error) else { return String::new() };
-    let mut known: Vec<&str> = if error.contains("column") {
-        frames.iter().flat_map(|(_, frame)| frame.columns().iter().map(|column| column.name().as_str())).collect()
-    } else {
-        tables.iter().map(String::as_str).collect()
-    };
-    known.sort_unstable();
-    known.dedup();
-    if known.contains(&name) || known.is_empty() {
-        return String::new();
-    }
-    format!("\ndid you mean {}? (`tripod tables` lists every column)", columns::nearest(name, &known).join(", "))
-}
-
-/// The first name in quotes of an error message, without its qualifier.
-fn quoted(error: &str) -> Option<&str> {
-    let start = error.find(['"', '\''])?;
-    let rest = error.get(start + 1..)?;
-    let end = rest.find(['"', '\''])?;
-    rest.get(..end)?.rsplit(['.', ':']).next().filter(|name| !name.is_empty())
 }
 
 /// The tables of the run with their rows, then every column.

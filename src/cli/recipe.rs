@@ -51,6 +51,12 @@ pub fn run(args: Args) -> Result<Outcome> {
         out::complain("nothing in this run is DISPUTED or open; `tripod recipe` without --missing prints the whole kit");
         return Ok(Outcome::Done);
     }
+    if args.missing.is_some() && kit.questions.iter().all(Question::is_recorded) {
+        out::complain(
+            "nothing is missing in this run: what is open was recorded and is inconclusive; more work under the same tools may settle it (tripod explain)",
+        );
+        return Ok(Outcome::Done);
+    }
     if !args.program.is_empty() {
         kit = Kit { argv: args.program.into_iter().map(OsString::into_vec).collect(), questions: kit.questions, ..Kit::default() };
     }

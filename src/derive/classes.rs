@@ -229,8 +229,8 @@ fn is_kernel_dso(dso: &Dso) -> bool {
     matches!(dso.kind.as_ref(), "kernel" | "module" | "bpf")
 }
 
-/// Fills `stack_classes` and `stack_sites` for every stack that carries weight, a wait, a call or an allocation.
-pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks, nodes: &Nodes) {
+/// The rows of `stack_classes` and `stack_sites`, for every stack that carries weight, a wait, a call or an allocation.
+pub fn find(tables: &Tables, classes: &Classes, marks: &Marks, nodes: &Nodes) -> (Vec<StackClass>, Vec<StackSite>) {
     let names: Vec<Text> = classes.iter().map(|(name, _)| Text::from(name)).collect();
     let mut rows = Vec::new();
     let used = used(tables);
@@ -257,8 +257,7 @@ pub fn find(tables: &mut Tables, classes: &Classes, marks: &Marks, nodes: &Nodes
         let reaches_start = nodes.bits(stack) & start != 0;
         sites.push(StackSite { stack_id: stack, site_function_id: nodes.site(stack), caller_certain, reaches_start });
     }
-    tables.stack_classes = rows;
-    tables.stack_sites = sites;
+    (rows, sites)
 }
 
 /// In order, each once.

@@ -110,6 +110,7 @@ mod tests {
             function_id: Some(function),
             line: None,
             symbol_rel: None,
+            has_frame: None,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::tables::{LeafPath, LeafSpread, StackCost, Tables};
 
 /// Functions with less of an event than this part have no row: nothing is decided by their paths.
@@ -12,19 +14,19 @@ const LEAST_PART: i64 = 100;
 struct Leaf {
     weight: i64,
     count: i64,
-    by_path: BTreeMap<i64, i64>,
+    by_path: FxHashMap<i64, i64>,
 }
 
-/// Fills `leaf_paths` and `leaf_spreads` from `stack_costs`.
-pub fn find(tables: &mut Tables) {
+/// The rows of `leaf_spreads` and `leaf_paths`, from `stack_costs`.
+pub fn find(tables: &Tables) -> (Vec<LeafSpread>, Vec<LeafPath>) {
     let mut by_event: BTreeMap<i32, BTreeMap<Option<i32>, Leaf>> = BTreeMap::new();
     for row in &tables.stack_costs {
         // The key covers the functions of the path only: the lines of one function are one place.
         let path = tables.stacks.get(row.stack_id as usize).map_or(0, |stack| stack.stack_key);
         by_event.entry(row.event_id).or_default().entry(row.leaf_function_id).or_default().add(row, path);
     }
-    tables.leaf_spreads = by_event.iter().filter_map(|(event, leaves)| spread(*event, leaves)).collect();
-    tables.leaf_paths = by_event.iter().flat_map(|(event, leaves)| paths(*event, leaves)).collect();
+    let spreads = by_event.iter().filter_map(|(event, leaves)| spread(*event, leaves)).collect();
+    (spreads, by_event.iter().flat_map(|(event, leaves)| paths(*event, leaves)).collect())
 }
 
 impl Leaf {
@@ -101,11 +103,11 @@ mod tests {
                 leaf_is_kernel: false,
             });
         }
-        find(&mut tables);
+        let (spreads, leaf_paths) = find(&tables);
         let spread = LeafSpread { event_id: 0, functions: 4, functions_80: 2, largest_weight: 60 };
-        assert_eq!(tables.leaf_spreads, [spread]);
+        assert_eq!(spreads, [spread]);
         let first = LeafPath { event_id: 0, function_id: 0, self_weight: 60, self_count: 4, paths: 3, two_paths_weight: 50 };
-        assert_eq!(tables.leaf_paths.first(), Some(&first));
-        assert_eq!(tables.leaf_paths.iter().map(|row| (row.function_id, row.paths)).collect::<Vec<_>>(), [(0, 3), (1, 1), (2, 1)]);
+        assert_eq!(leaf_paths.first(), Some(&first));
+        assert_eq!(leaf_paths.iter().map(|row| (row.function_id, row.paths)).collect::<Vec<_>>(), [(0, 3), (1, 1), (2, 1)]);
     }
 }

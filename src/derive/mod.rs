@@ -61,10 +61,13 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
     for (event, (n_eff, design_effect)) in tables.events.iter_mut().zip(sizes) {
         (event.n_eff, event.design_effect) = (n_eff, design_effect);
     }
-    classes::find(tables, &classes, &marks, &nodes);
-    facts::find(tables, &nodes);
+    let summed: &Tables = tables;
+    let (by_stack, (facts, by_leaf)) =
+        rayon::join(|| classes::find(summed, &classes, &marks, &nodes), || (facts::find(summed, &nodes), leaves::find(summed)));
+    (tables.stack_classes, tables.stack_sites) = by_stack;
+    (tables.leaf_spreads, tables.leaf_paths) = by_leaf;
+    tables.recording_facts = facts;
     drop(nodes);
-    leaves::find(tables);
     trend::fit(tables);
     bench::summarize(tables);
     scaling::fit(tables);

@@ -9,6 +9,7 @@
 pub mod anchor;
 mod baseline;
 pub mod biases;
+mod dataset;
 pub mod escape;
 mod fingerprint;
 mod flame;
@@ -36,6 +37,7 @@ pub mod wall;
 pub mod words;
 mod write;
 
+pub use dataset::{Published, RunId, check_member, write_member};
 pub use hypothesis::{cost as cost_text, threshold_text};
 pub use run::{AlternateDoc, HypothesisDoc, Missing, Run, SlotDoc, Stage, WallLine, WallPart};
 pub use view::View;

@@ -134,6 +134,7 @@ fn stacks(tables: &mut Tables) {
             function_id: Some(id),
             line: None,
             symbol_rel: None,
+            has_frame: None,
         });
         let parent_stack_id = (id > 0).then_some(0);
         tables.stacks.push(Stack {

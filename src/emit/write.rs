@@ -23,14 +23,20 @@ pub fn write(dir: &Path, files: &[OutputFile], tables: &Tables, overwrite: Overw
     may_replace(dir, &fingerprint::run_id(tables), overwrite)?;
     fs::create_dir_all(&parent).map_err(|error| failed(&parent, &error))?;
     let fresh = Scratch::new(parent.join(format!(".{name}.tmp-{}", std::process::id())))?;
+    fill(&fresh.0, files)?;
+    swap(&fresh.0, dir, &parent.join(format!(".{name}.old-{}", std::process::id())))
+}
+
+/// Writes the files below a directory.
+pub(super) fn fill(dir: &Path, files: &[OutputFile]) -> Result<()> {
     for (path, bytes) in files {
-        let path = fresh.0.join(path);
+        let path = dir.join(path);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
         }
         fs::write(&path, bytes).map_err(|error| failed(&path, &error))?;
     }
-    swap(&fresh.0, dir, &parent.join(format!(".{name}.old-{}", std::process::id())))
+    Ok(())
 }
 
 /// Refuses early, before long work, what can never become a run directory.
@@ -97,7 +103,7 @@ fn may_replace(dir: &Path, run_id: &str, overwrite: Overwrite) -> Result<()> {
 }
 
 /// The id of the run in a directory; `None` where it is no run directory.
-fn stored_run_id(dir: &Path) -> Option<String> {
+pub(super) fn stored_run_id(dir: &Path) -> Option<String> {
     let bytes = fs::read(dir.join("fingerprint.json")).ok()?;
     let value: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
     if value.get("tool")?.as_str()? != "tripod" {

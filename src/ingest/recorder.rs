@@ -180,6 +180,7 @@ impl Recorder {
             function_id: at.function,
             line: at.line,
             symbol_rel: at.symbol_rel,
+            has_frame: None,
         });
         id
     }

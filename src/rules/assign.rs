@@ -153,6 +153,10 @@ impl<'a> Assigner<'a> {
     fn having(&mut self, engine: &Engine, needs: &[Need]) -> Result<Vec<i32>> {
         let mut out: Option<Vec<i32>> = None;
         for need in needs {
+            // Where one need is not met the others are not asked: their conditions were tried on empty tables.
+            if out.as_ref().is_some_and(Vec::is_empty) {
+                break;
+            }
             if !self.known.contains_key(need) {
                 let found = engine.artifacts_with(&need.table, need.predicate.as_deref())?;
                 self.known.insert(need.clone(), found);

@@ -1,9 +1,10 @@
 //! The one door of `SQLContext`: views and queries over the tables, one fresh context per query (a failed query poisons
 //! the next one in polars 0.55).
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use polars::prelude::{DataFrame, DataType, IntoLazy, NamedFrom, Series};
+use polars::prelude::{DataFrame, DataType, IntoLazy, LazyFrame, NamedFrom, Series};
 use polars::sql::SQLContext;
 
 use super::comparable::{Comparability, execution_of};
@@ -12,9 +13,17 @@ use crate::tables::{Tables, bridge};
 
 /// The tables and views of a run, ready to be asked.
 pub struct Engine {
-    frames: Vec<(String, DataFrame)>,
-    /// Every query that was run: (file name, SQL), for `queries/` in the run directory.
-    pub log: Vec<(String, String)>,
+    frames: RefCell<Vec<(String, LazyFrame)>>,
+    /// Views that nobody has asked for yet: most recordings need a part of them.
+    pending: RefCell<Vec<View>>,
+    views: usize,
+}
+
+struct View {
+    number: usize,
+    name: String,
+    file: String,
+    sql: String,
 }
 
 impl Engine {
@@ -26,12 +35,16 @@ impl Engine {
         let frames = bridge::frames(tables, &|name| words.contains(name)).map_err(|error| Error::Request(format!("tables: {error}")))?;
         let mut frames: Vec<(String, DataFrame)> = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
         frames.extend(standings(tables, comparability)?);
-        Ok(Engine { frames, log: Vec::new() })
+        Ok(Engine::plain(frames))
     }
 
-    /// Tables without views or standing, for `tripod query`.
-    pub fn plain(frames: Vec<(String, DataFrame)>) -> Engine {
-        Engine { frames, log: Vec::new() }
+    fn plain(frames: Vec<(String, DataFrame)>) -> Engine {
+        Engine::lazy(frames.into_iter().map(|(name, frame)| (name, frame.lazy())).collect())
+    }
+
+    /// Tables without views or standing, for `tripod query` over a dataset.
+    pub fn lazy(frames: Vec<(String, LazyFrame)>) -> Engine {
+        Engine { frames: RefCell::new(frames), pending: RefCell::default(), views: 0 }
     }
 
     /// Tables read back from a run directory, and `admitted`, for which `tables` must have artifacts and executions.
@@ -40,33 +53,47 @@ impl Engine {
         Ok(Engine::plain(frames))
     }
 
-    /// Runs one SELECT. `file` names it in messages and in the log.
-    pub fn query(&mut self, file: &str, sql: &str) -> Result<DataFrame> {
-        self.log.push((file.to_owned(), sql.to_owned()));
-        self.ask(sql).map_err(|error| Error::Request(format!("{file}: {error}")))
+    /// Runs one SELECT. `file` names it in messages.
+    pub fn query(&self, file: &str, sql: &str) -> Result<DataFrame> {
+        self.ask(sql, usize::MAX).map_err(|error| Error::Request(format!("{file}: {error}")))
     }
 
-    /// Runs one SELECT without noting it.
-    fn ask(&self, sql: &str) -> polars::prelude::PolarsResult<DataFrame> {
+    /// `before`: views from this number on are not known yet.
+    fn ask(&self, sql: &str, before: usize) -> std::result::Result<DataFrame, String> {
+        let words = words(sql);
+        self.materialize(&words, before)?;
+        // Registering all of a hundred tables costs more than most queries.
         let mut context = SQLContext::new();
-        for (name, frame) in &self.frames {
-            context.register(name, frame.clone().lazy());
+        for (name, frame) in self.frames.borrow().iter().filter(|(name, _)| words.contains(name)) {
+            context.register(name, frame.clone());
         }
-        context.execute(sql)?.collect()
+        context.execute(sql).and_then(|frame| frame.collect()).map_err(|error| error.to_string())
     }
 
-    /// Materializes a view: it is a table from now on.
-    pub fn view(&mut self, name: &str, file: &str, sql: &str) -> Result<()> {
-        let frame = self.query(file, sql)?;
-        self.frames.push((name.to_owned(), frame));
-        Ok(())
+    /// Turns the views that are named into tables, those they are built on first.
+    fn materialize(&self, words: &BTreeSet<String>, before: usize) -> std::result::Result<(), String> {
+        loop {
+            let is_named = |view: &View| view.number < before && words.contains(&view.name);
+            let named = self.pending.borrow().iter().position(is_named);
+            let Some(at) = named else { return Ok(()) };
+            let view = self.pending.borrow_mut().remove(at);
+            let frame = self.ask(&view.sql, view.number).map_err(|error| format!("{}: {error}", view.file))?;
+            self.frames.borrow_mut().push((view.name, frame.lazy()));
+        }
+    }
+
+    /// Adds a view: it is made when it is first named, and a table from then on.
+    pub fn view(&mut self, name: &str, file: &str, sql: &str) {
+        let number = self.views;
+        self.views += 1;
+        self.pending.get_mut().push(View { number, name: name.to_owned(), file: file.to_owned(), sql: sql.to_owned() });
     }
 
     /// The artifacts that have a row in `table` (where `predicate` holds).
     pub fn artifacts_with(&self, table: &str, predicate: Option<&str>) -> Result<Vec<i32>> {
         let condition = predicate.map_or_else(String::new, |predicate| format!(" WHERE {predicate}"));
         let sql = format!("SELECT DISTINCT artifact_id AS artifact_id FROM {table}{condition}");
-        let frame = self.ask(&sql).map_err(|error| Error::Request(format!("needs: {table}{condition}: {error}")))?;
+        let frame = self.ask(&sql, usize::MAX).map_err(|error| Error::Request(format!("needs: {table}{condition}: {error}")))?;
         let mut out: Vec<i32> = integers(&frame, "artifact_id")?.into_iter().flatten().filter_map(|id| i32::try_from(id).ok()).collect();
         out.sort_unstable();
         Ok(out)

@@ -4,7 +4,7 @@
 use super::costs::{Costs, Given};
 use super::engine::Engine;
 use super::file::Hypothesis;
-use super::{Comparability, HYPOTHESES, RuleOptions, VIEWS, ask, hypotheses, make_views, overrides};
+use super::{Comparability, HYPOTHESES, RuleOptions, VIEWS, add_views, ask, hypotheses, overrides};
 use crate::error::{Error, Result};
 use crate::tables::Tables;
 
@@ -62,7 +62,7 @@ fn try_queries(hypotheses: &[Hypothesis]) -> Result<()> {
     let own = hypotheses.iter().map(|own| own.text.as_str());
     let texts: Vec<&str> = VIEWS.iter().map(|(_, text)| *text).chain(own).collect();
     let mut engine = Engine::over(&tables, &comparability, &texts)?;
-    make_views(&mut engine)?;
+    add_views(&mut engine);
     let built_in: Vec<&str> = HYPOTHESES.iter().map(|(_, text)| *text).collect();
     for own in hypotheses.iter().filter(|own| !built_in.contains(&own.text.as_str())) {
         for alternate in own.slots.iter().flat_map(|slot| &slot.alternates) {
@@ -70,7 +70,7 @@ fn try_queries(hypotheses: &[Hypothesis]) -> Result<()> {
                 let found = engine.artifacts_with(&need.table, need.predicate.as_deref());
                 found.map_err(|error| own.at("needs", &need.table).error("a condition on a table", error.to_string()))?;
             }
-            ask(&mut engine, own, alternate)?;
+            ask(&engine, own, alternate)?;
         }
     }
     Ok(())

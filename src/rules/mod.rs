@@ -220,8 +220,6 @@ pub struct Statement {
 /// What judging leaves beside the rows in the tables.
 #[derive(Debug, Clone, Default)]
 pub struct Judgement {
-    /// (file name, SQL) in the order they ran.
-    pub queries: Vec<(String, String)>,
     pub missing: Vec<Missing>,
     pub statements: Vec<Statement>,
     /// The hypotheses as declared, in order of id.
@@ -268,19 +266,17 @@ pub fn hypotheses(dirs: &[PathBuf]) -> Result<Vec<Hypothesis>> {
 }
 
 /// The rows of one alternate; a mistake is placed.
-fn ask(engine: &mut Engine, own: &Hypothesis, alternate: &file::Alternate) -> Result<Vec<engine::Row>> {
+fn ask(engine: &Engine, own: &Hypothesis, alternate: &file::Alternate) -> Result<Vec<engine::Row>> {
     let at = parse::At { file: &own.file, line: alternate.line, key: "SELECT" };
     let frame = engine.query(&format!("hypotheses/{}", own.file), &alternate.sql);
     let rows = frame.and_then(|frame| engine::rows(&frame));
     rows.map_err(|error| at.error("a query over the tables and views", error.to_string()))
 }
 
-fn make_views(engine: &mut Engine) -> Result<()> {
+fn add_views(engine: &mut Engine) {
     for (file, sql) in VIEWS {
-        dialect::check(strip_comments(sql).trim()).map_err(|why| Error::Request(format!("views/{file}: {why}")))?;
-        engine.view(view_name(file), &format!("views/{file}"), strip_comments(sql).trim().trim_end_matches(';'))?;
+        engine.view(view_name(file), &format!("views/{file}"), strip_comments(sql).trim().trim_end_matches(';'));
     }
-    Ok(())
 }
 
 /// The built-in quality checks.
@@ -314,20 +310,19 @@ pub fn judge(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
     let own = hypotheses.iter().map(|own| own.text.as_str());
     let texts: Vec<&str> = VIEWS.iter().chain(CHECKS).map(|(_, text)| *text).chain(own).collect();
     let mut engine = Engine::over(tables, &comparability, &texts)?;
-    make_views(&mut engine)?;
-    let facts = facts(&mut engine, &comparability)?;
-    tables.quality = quality::judge(tables, &mut engine, &checks, &comparability, &allowed)?;
+    add_views(&mut engine);
+    let facts = facts(&engine, &comparability)?;
+    tables.quality = quality::judge(tables, &engine, &checks, &comparability, &allowed)?;
     let effects = Effects::of(&tables.quality, Classes::embedded()?.kernel_only());
-    let judged = judge_all(tables, &mut engine, &hypotheses, &comparability, &effects, &facts, options)?;
+    let judged = judge_all(tables, &engine, &hypotheses, &comparability, &effects, &facts, options)?;
     let mut out = Judgement { facts, hypotheses, given: changes.files(), ..Judgement::default() };
     ledger::settle(tables, &judged, &effects, &mut out);
-    out.queries = engine.log;
     Ok(out)
 }
 
 fn judge_all(
     tables: &Tables,
-    engine: &mut Engine,
+    engine: &Engine,
     hypotheses: &[Hypothesis],
     comparability: &Comparability,
     effects: &Effects,
@@ -372,7 +367,7 @@ pub fn strip_comments(sql: &str) -> String {
 }
 
 /// What is known of the run, for `applies_if` and the impact on the wall clock.
-fn facts(engine: &mut Engine, comparability: &Comparability) -> Result<Facts> {
+fn facts(engine: &Engine, comparability: &Comparability) -> Result<Facts> {
     let frame = engine.query(
         "views/01_bare.sql",
         "SELECT b.wall_ns AS wall_ns, b.user_ns AS user_ns, b.system_ns AS system_ns, t.threads AS threads FROM bare AS b CROSS JOIN run_threads AS t",

@@ -62,6 +62,7 @@ pub fn write(tables: &mut Tables, work: &[Work], outcomes: Vec<Outcome>) {
         let Some(dso_name) = tables.dsos.get(dso as usize).map(|dso| dso.name.clone()) else { continue };
         frame.rel = place.rel.or(frame.rel);
         frame.symbol_rel = place.symbol_rel.or(frame.symbol_rel);
+        frame.has_frame = place.has_frame;
         let Some((physical, inner)) = place.functions.split_first() else { continue };
         frame.function_id = functions.intern(physical, dso, &dso_name);
         frame.line = physical.line;

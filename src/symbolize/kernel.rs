@@ -180,7 +180,7 @@ fn lookup(kallsyms: &Kallsyms, base: u64, rel: i64, module: &str) -> Resolved {
         return Resolved::default();
     }
     let named = Named { name: Some(super::demangle(name).into()), ..Named::default() };
-    Resolved { rel: None, symbol_rel: Some(start.wrapping_sub(base) as i64), functions: vec![named] }
+    Resolved { symbol_rel: Some(start.wrapping_sub(base) as i64), functions: vec![named], ..Resolved::default() }
 }
 
 /// A vmlinux with the recorded build-id knows more than kallsyms: lines and inlined functions.

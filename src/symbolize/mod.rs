@@ -36,6 +36,8 @@ struct Work {
     dso: usize,
     /// Sorted, each once.
     rels: Vec<i64>,
+    /// Beside `rels`: whether a walk along frame pointers began there.
+    is_innermost: Vec<bool>,
 }
 
 /// What was learned of one dso.
@@ -58,6 +60,8 @@ struct Resolved {
     /// The address to store from now on, where it changes.
     rel: Option<i64>,
     symbol_rel: Option<i64>,
+    /// Whether its frame pointer is set up there; asked of innermost frames only.
+    has_frame: Option<bool>,
     /// The physical function, then what was inlined into it.
     functions: Vec<Named>,
 }
@@ -102,21 +106,39 @@ pub fn symbolize(tables: &mut Tables, library: &Library) {
 }
 
 fn collect(tables: &Tables) -> Vec<Work> {
-    let mut rels: Vec<Vec<i64>> = vec![Vec::new(); tables.dsos.len()];
-    for frame in &tables.frames {
+    let innermost = innermost(tables);
+    let mut rels: Vec<Vec<(i64, bool)>> = vec![Vec::new(); tables.dsos.len()];
+    for (frame, is_innermost) in tables.frames.iter().zip(innermost) {
         if let (Some(dso), Some(rel), None) = (frame.dso_id, frame.rel, frame.function_id)
             && let Some(rels) = rels.get_mut(dso as usize)
         {
-            rels.push(rel);
+            rels.push((rel, is_innermost));
         }
     }
     let work = rels.into_iter().enumerate().filter(|(_, rels)| !rels.is_empty());
-    let sorted = |(dso, mut rels): (usize, Vec<i64>)| {
-        rels.sort_unstable();
-        rels.dedup();
-        Work { dso, rels }
+    let sorted = |(dso, mut rels): (usize, Vec<(i64, bool)>)| {
+        // Of equal addresses the one that is innermost comes first and stays.
+        rels.sort_unstable_by_key(|(rel, is_innermost)| (*rel, !is_innermost));
+        rels.dedup_by_key(|(rel, _)| *rel);
+        let (rels, is_innermost) = rels.into_iter().unzip();
+        Work { dso, rels, is_innermost }
     };
     work.map(sorted).collect()
+}
+
+/// Per frame, whether a sample's walk along frame pointers began there.
+fn innermost(tables: &Tables) -> Vec<bool> {
+    let by_pointers = |row: &crate::tables::Artifact| row.unwinding.as_deref() == Some("fp");
+    let is_walked = |row: &crate::tables::Event| tables.artifacts.get(row.artifact_id as usize).is_some_and(by_pointers);
+    let walked: Vec<bool> = tables.events.iter().map(is_walked).collect();
+    let mut out = vec![false; tables.frames.len()];
+    for sample in tables.samples.iter().filter(|sample| walked.get(sample.event_id as usize) == Some(&true)) {
+        let node = sample.stack_id.get().and_then(|stack| tables.stacks.get(stack as usize));
+        if let Some(slot) = node.and_then(|node| out.get_mut(node.frame_id as usize)) {
+            *slot = true;
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ fn frame(id: i32, dso: i32, rel: i64) -> Frame {
         function_id: None,
         line: None,
         symbol_rel: None,
+        has_frame: None,
     }
 }
 

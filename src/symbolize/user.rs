@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::{Named, Note, Outcome, Producers, Resolved, Work, demangle};
-use crate::objects::{Chain, Elf, Found, Library, Lookup, SymbolTable, is_pseudo, look_up};
+use crate::objects::{Chain, Elf, Found, Library, Lookup, SymbolTable, is_pseudo, look_up, unwind};
 use crate::tables::{Dso, Tables, Text};
 
 /// Names the addresses (file offsets) of one dso.
@@ -33,6 +33,12 @@ pub fn resolve(work: &Work, tables: &Tables, library: &Library) -> Outcome {
     };
     for (place, svma) in outcome.places.iter_mut().zip(&svmas) {
         place.rel = svma.and_then(|svma| i64::try_from(svma).ok());
+    }
+    if let Some(image) = &found.image {
+        let asked: Vec<Option<u64>> = svmas.iter().zip(&work.is_innermost).map(|(svma, is_asked)| svma.filter(|_| *is_asked)).collect();
+        for (place, has_frame) in outcome.places.iter_mut().zip(unwind::is_set_up(image, &asked)) {
+            place.has_frame = has_frame;
+        }
     }
     let unnamed = outcome.places.iter().filter(|place| place.functions.is_empty()).count();
     if found.names.is_none() {
@@ -156,7 +162,7 @@ fn one(symbol: Option<(&str, u64)>, chain: Chain, names: &mut Names) -> Resolved
         functions.clear();
     }
     functions.retain(|function| function.name.is_some());
-    Resolved { rel: None, symbol_rel: symbol.and_then(|(_, start)| i64::try_from(start).ok()), functions }
+    Resolved { symbol_rel: symbol.and_then(|(_, start)| i64::try_from(start).ok()), functions, ..Resolved::default() }
 }
 
 fn doubts(dso: &Dso, found: &Found, inherited: Option<&str>, count: usize, outcome: &mut Outcome) {

@@ -44,6 +44,7 @@ table!("frames", "One place on a stack: (dso, relative address, inline depth).",
     function_id: Option<i32>, "id", "The function; null where nothing names it";
     line: Option<i32>, "line", "Source line executing in this frame";
     symbol_rel: Option<i64>, "address", "Start of the symbol that contains rel, counted as rel is";
+    has_frame: Option<bool>, "bool", "False where the function has not set up its frame pointer at this address, by its unwind table: innermost on a stack of frame pointers, its direct caller was skipped. Null where nothing says, or where it is never innermost";
 });
 
 table!("stacks", "One node of the stack forest: a path from root, one row per node. Walk it by parent_stack_id.", Stack {

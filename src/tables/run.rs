@@ -84,7 +84,7 @@ impl HostFact {
 
 table!("recording_facts", "A number about one recording that a query cannot make; the quality checks read it.", RecordingFact {
     artifact_id: i32, "id", "The recording";
-    fact: Text, "text", "lost_worst_second, throttled, sampling_rate, stacks_cut, in_step, process_life, names_by_file_name, names_refused, phases, phase_share, same_numbers, foreign_cpu";
+    fact: Text, "text", "lost_worst_second, throttled, sampling_rate, stacks_cut, in_step, process_life, leaf_without_frame, names_by_file_name, names_refused, phases, phase_share, same_numbers, foreign_cpu";
     part: i64, "unit", "Numerator";
     whole: i64, "unit", "Denominator";
     subject: Option<Text>, "text", "What it is about: a dso, the phases, ...";

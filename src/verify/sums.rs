@@ -60,6 +60,7 @@ impl<'a> Sums<'a> {
             "waits" => self.waits(artifact, sum),
             "thread_states" => self.thread_states(artifact, sum),
             "allocations" => self.allocations(artifact, sum),
+            "syscall_events" => self.syscall_events(artifact, sum),
             _ => self.plain(artifact, sum, &[], &|_| true),
         }
     }
@@ -114,6 +115,13 @@ impl<'a> Sums<'a> {
             }
         }
         Ok(total)
+    }
+
+    /// `not_fd`: but calls on descriptors of these kinds.
+    fn syscall_events(&self, artifact: i64, sum: &Sum) -> Result<Total, String> {
+        let kinds = self.store.texts("syscall_events", "fd_kind")?;
+        let left_out = sum.list("not_fd").unwrap_or_default();
+        self.plain(artifact, sum, &["not_fd"], &|row| text(&kinds, row).is_none_or(|kind| !left_out.contains(&kind)))
     }
 
     /// Waits of the workers (of all targets where roles are not known); sums by stack have no threads. Preempted time is no

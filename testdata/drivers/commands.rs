@@ -20,7 +20,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// A small text recording by hand: what GNU time 1.9 prints with -v (its documentation gives the format).
-const TIME_V: &str = "\tCommand being timed: \"./prog\"\n\tUser time (seconds): 1.00\n\tSystem time (seconds): 3.00\n\tPercent of CPU this job got: 80%\n\tElapsed (wall clock) time (h:mm:ss or m:ss): 0:05.00\n\tAverage shared text size (kbytes): 0\n\tAverage unshared data size (kbytes): 0\n\tAverage stack size (kbytes): 0\n\tAverage total size (kbytes): 0\n\tMaximum resident set size (kbytes): 3000\n\tAverage resident set size (kbytes): 0\n\tMajor (requiring I/O) page faults: 0\n\tMinor (reclaiming a frame) page faults: 120\n\tVoluntary context switches: 3\n\tInvoluntary context switches: 4\n\tSwaps: 0\n\tFile system inputs: 0\n\tFile system outputs: 0\n\tSocket messages sent: 0\n\tSocket messages received: 0\n\tSignals delivered: 0\n\tPage size (bytes): 4096\n\tExit status: 0\n";
+pub const TIME_V: &str = "\tCommand being timed: \"./prog\"\n\tUser time (seconds): 1.00\n\tSystem time (seconds): 3.00\n\tPercent of CPU this job got: 80%\n\tElapsed (wall clock) time (h:mm:ss or m:ss): 0:05.00\n\tAverage shared text size (kbytes): 0\n\tAverage unshared data size (kbytes): 0\n\tAverage stack size (kbytes): 0\n\tAverage total size (kbytes): 0\n\tMaximum resident set size (kbytes): 3000\n\tAverage resident set size (kbytes): 0\n\tMajor (requiring I/O) page faults: 0\n\tMinor (reclaiming a frame) page faults: 120\n\tVoluntary context switches: 3\n\tInvoluntary context switches: 4\n\tSwaps: 0\n\tFile system inputs: 0\n\tFile system outputs: 0\n\tSocket messages sent: 0\n\tSocket messages received: 0\n\tSignals delivered: 0\n\tPage size (bytes): 4096\n\tExit status: 0\n";
 
 struct Scratch {
     dir: tempfile::TempDir,
@@ -48,7 +48,7 @@ impl Scratch {
     }
 }
 
-fn expect(output: &Output, code: i32, stderr: &str) -> Result<(), Failed> {
+pub fn expect(output: &Output, code: i32, stderr: &str) -> Result<(), Failed> {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if output.status.code() == Some(code) && err.contains(stderr) {
         return Ok(());

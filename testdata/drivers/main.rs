@@ -9,14 +9,17 @@ mod cases;
 mod commands;
 mod corpus;
 mod corpus_heaptrack;
+mod dataset;
 mod degraded;
 mod determinism;
+mod examples;
 mod field_reports;
 mod given;
 mod malformed;
 mod matrix;
 mod mutations;
 mod names;
+mod notebooks;
 mod own_rules;
 mod parity;
 mod peers;
@@ -30,7 +33,7 @@ mod tidy;
 mod verify;
 
 /// Known to fail, or not run whole since the catalogue grew: open work, and no word of theirs is relied on.
-const OPEN: &[&str] = &["recipe::missing_takes_only_what_settles", "verify::confirms::s10-thread-churn", "verify::confirms::s13-fork-exec"];
+const OPEN: &[&str] = &["verify::confirms::s10-thread-churn", "verify::confirms::s13-fork-exec"];
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
@@ -47,11 +50,14 @@ fn main() {
     trials.extend(own_rules::trials());
     trials.extend(given::trials());
     trials.extend(parity::trials());
+    trials.extend(notebooks::trials());
     trials.extend(verify::trials());
     trials.extend(determinism::trials());
     trials.extend(degraded::trials());
     trials.extend(malformed::trials());
     trials.extend(commands::trials());
+    trials.extend(dataset::trials());
+    trials.extend(examples::trials());
     trials.extend(recipe::trials());
     trials.extend(corpus::trials());
     trials.extend(perf::corpus::trials());

@@ -158,7 +158,7 @@ more() {
             record s16-mmap-lock s16 mapping 20000 4
             partner sched; sched_on="" extras="lock lock-contention"
             record s16p-kept-mappings s16 keeping 5000000 4 ;;
-        s17) work_sched=2000 work_calls=200 work_strace=10000 work_bench=40000 calls_trace=read,write calls_more=-y bench_variants=single,batched
+        s17) work_sched=2000 work_calls=200 work_mem=20000 work_strace=10000 work_bench=40000 calls_trace=read,write calls_more=-y bench_variants=single,batched
             record s17-handoff s17 single 300000
             partner "sched calls"; work_calls=20000 calls_trace=read,write calls_more=-y work_sched=500000
             record s17p-batched s17 batched 8000000 ;;

@@ -34,6 +34,7 @@ fn frame(dso_id: i32, function_id: Option<i32>, is_inlined: bool) -> Frame {
         function_id,
         line: None,
         symbol_rel: None,
+        has_frame: None,
     }
 }
 
@@ -140,7 +141,7 @@ fn a_stack_may_have_a_class_by_its_file_alone() {
     tables.stack_costs = vec![cost(1)];
     let marks = classes.mark(&tables);
     let nodes = Nodes::read(&tables, &marks);
-    find(&mut tables, &classes, &marks, &nodes);
+    (tables.stack_classes, tables.stack_sites) = find(&tables, &classes, &marks, &nodes);
     let [row] = &tables.stack_classes[..] else { panic!("{:?}", tables.stack_classes) };
     assert_eq!((row.class.as_ref(), row.is_leaf), ("COMPRESS", true));
     assert_eq!((row.class_function_id, row.site_function_id), (None, Some(main)));

@@ -1,5 +1,6 @@
 //! Numbers about recordings that a query cannot make: rhythms, phases, equal figures. The quality checks read them.
 
+mod frames;
 mod lives;
 mod names;
 mod numbers;
@@ -11,18 +12,18 @@ use rustc_hash::FxHashMap;
 use super::nodes::Nodes;
 use crate::tables::{Event, RecordingFact, Sample, Tables, Text};
 
-/// Adds the facts of all recordings, in order of artifact.
-pub fn find(tables: &mut Tables, nodes: &Nodes) {
-    let mut rows = Vec::new();
+/// The facts of all recordings, those that the importers stated included, in order of artifact.
+pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
+    let mut rows = tables.recording_facts.clone();
     rows.extend(rhythm::find(tables));
     rows.extend(lives::find(tables));
+    rows.extend(frames::find(tables));
     let waits = waits(tables);
     rows.extend(names::find(tables, nodes, &waits));
     rows.extend(phases::find(tables, nodes));
     rows.extend(numbers::find(tables, nodes, &waits));
-    tables.recording_facts.extend(rows);
-    let key = |row: &RecordingFact| (row.artifact_id, row.fact.clone(), row.subject.clone(), row.other_artifact_id);
-    tables.recording_facts.sort_by_cached_key(key);
+    rows.sort_by_cached_key(|row| (row.artifact_id, row.fact.clone(), row.subject.clone(), row.other_artifact_id));
+    rows
 }
 
 /// How many and how much, by artifact and stack.

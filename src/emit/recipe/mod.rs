@@ -1,6 +1,7 @@
 //! The capture kit: which recordings of which program -> a POSIX sh script for the other machine.
 //!
-//! The script is `kit.sh`; it runs as it is. Here lines of the form `#@NAME` in it are filled in: the program, the
+//! The script is what the files of kit/ are one after the other: what was asked for, what the machine can do, the
+//! recordings. It runs as it is. Here lines of the form `#@NAME` in it are filled in: the program, the
 //! recordings that are wanted, and which question each of them is for.
 
 mod steps;
@@ -12,7 +13,7 @@ use super::escape;
 
 pub use steps::{Steps, steps};
 
-const KIT: &str = include_str!("kit.sh");
+const KIT: &str = concat!(include_str!("kit/asked.sh"), include_str!("kit/machine.sh"), include_str!("kit/recordings.sh"));
 const COSTS: &str = include_str!("costs.c");
 
 /// What the kit is made for.
@@ -39,6 +40,13 @@ pub struct Question {
     pub record: String,
     /// Why the angle is not measured.
     pub reason: String,
+}
+
+impl Question {
+    /// It was recorded and said too little: the same recording again would say no more.
+    pub fn is_recorded(&self) -> bool {
+        self.reason.starts_with("inconclusive")
+    }
 }
 
 /// The order in which a kit records.
@@ -102,12 +110,19 @@ fn fill(kit: &Kit) -> BTreeMap<&'static str, Vec<String>> {
     let mut by_hand: Vec<String> = Vec::new();
     for question in &kit.questions {
         let found = steps(&question.record);
-        let how = if found.names.is_empty() { "by hand".to_owned() } else { found.names.join(", ") };
+        let how = match (question.is_recorded(), found.names.is_empty()) {
+            (true, _) => "recorded already, not taken again; on more work it may say more".to_owned(),
+            (false, true) => "by hand".to_owned(),
+            (false, false) => found.names.join(", "),
+        };
         header.push(format!("#   {} ({}): {how}", escape::plain(&question.angle), escape::plain(&question.about)));
         if !question.reason.is_empty() {
             header.push(format!("#     not measured: {}", escape::plain(&question.reason)));
         }
         header.push(format!("#     {}", escape::plain(&question.record)));
+        if question.is_recorded() {
+            continue;
+        }
         for name in &found.names {
             purposes.entry(name).or_default().push(&question.angle);
         }
@@ -195,12 +210,15 @@ mod tests {
                 question("R25 B", "perf record -F 997 --call-graph dwarf,4096 -o cpu.perf.data -- {argv}"),
                 question("R27 A", "strace -k -f -T -e trace=fsync,write -o x -- {argv}"),
                 question("R07 A", "perf c2c record -- {argv}"),
+                // Recorded, and six failed calls are too few.
+                Question { reason: "inconclusive: n=6".to_owned(), ..question("R30 A", "strace -f -c -o strace-c.txt {argv}") },
             ],
         };
         let script = text(&kit);
         for line in [
             "#   R25 B (io.small_write, DISPUTED): cpu-dwarf",
             "#     perf record -F 997 --call-graph dwarf,4096 -o cpu.perf.data -- {argv}",
+            "#   R30 A (io.small_write, DISPUTED): recorded already, not taken again; on more work it may say more",
             "wanted='bare cpu-dwarf calls symbols'",
             "calls='fsync,write'",
             "        cpu-dwarf) printf '%s\\n' 'R25 B' ;;",

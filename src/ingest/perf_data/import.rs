@@ -233,7 +233,8 @@ impl<'a, 'r> Import<'a, 'r> {
         if !is_switch {
             self.sign_of_life(thread, cpu_of(&sample), time_of(record));
         }
-        let stack = if is_kept { self.stack(record, index, thread) } else { None };
+        let sampled = self.tasks.sampled(pid, tid, self.recorder);
+        let stack = if is_kept { self.stack(record, index, sampled) } else { None };
         let known = if is_kept { Some(stack) } else { None };
         self.scheduler(record, index, &sample, thread, known)?;
         self.payload(record, index, &sample, thread, known)?;
@@ -248,7 +249,7 @@ impl<'a, 'r> Import<'a, 'r> {
         let row = tables::Sample {
             event_id,
             ts_ns: time.into(),
-            thread_id: thread.into(),
+            thread_id: sampled.into(),
             cpu: cpu_of(&sample).into(),
             stack_id: stack.into(),
             weight,

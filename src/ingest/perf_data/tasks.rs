@@ -36,6 +36,8 @@ pub struct Tasks {
     /// The process of each thread.
     process_of: Vec<i32>,
     tids: Vec<i32>,
+    /// Per process, the thread that stands for those that were gone when they were sampled.
+    gone: FxHashMap<i32, i32>,
     /// Name of the recorded program as the kernel has it: 15 bytes at most.
     program: Option<String>,
 }
@@ -90,6 +92,21 @@ impl Tasks {
         Some(self.new_thread(process, tid, recorder))
     }
 
+    /// The thread of a sample. The kernel gives one that is about to be gone the tid -1, but its process's pid: its time is
+    /// the process's, so all of those share one row.
+    pub fn sampled(&mut self, pid: i32, tid: i32, recorder: &mut Recorder) -> Option<i32> {
+        if tid >= 0 || pid < 0 {
+            return self.thread(pid, tid, recorder);
+        }
+        let process = self.process(pid, recorder);
+        if let Some(thread) = self.gone.get(&process) {
+            return Some(*thread);
+        }
+        let thread = self.new_thread(process, -1, recorder);
+        self.gone.insert(process, thread);
+        Some(thread)
+    }
+
     /// Marks the process of a COMM, FORK or MMAP.
     pub fn introduce(&mut self, pid: i32, recorder: &mut Recorder) -> i32 {
         let process = self.process(pid, recorder);
@@ -116,7 +133,9 @@ impl Tasks {
         let id = recorder.push_thread(process, tid, None);
         self.process_of.push(process);
         self.tids.push(tid);
-        self.by_tid.insert(tid, id);
+        if tid >= 0 {
+            self.by_tid.insert(tid, id);
+        }
         if tid == IDLE {
             self.rename(id, "swapper", None, recorder);
         }

@@ -4,6 +4,7 @@
 //! A dso's table is parsed once and looked up by the address that its ELF states (svma), so that it serves every
 //! process that maps the dso and its cached rules with it. Stack memory is read from the copy only.
 
+mod frame;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use super::bytes::Slice;
 use super::library::{Found, Library};
 use walk::{Memory, Walk, interrupted_x86_64};
 
+pub use frame::is_set_up;
 pub(super) use table::Table;
 
 /// User registers of a sample; what unwinding starts from.

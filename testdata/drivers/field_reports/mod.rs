@@ -21,8 +21,6 @@ enum Proof {
     Elsewhere(&'static str),
     /// Why the input cannot be made here.
     Impossible(&'static str),
-    /// What Tripod does not do yet.
-    Missing(&'static str),
 }
 
 /// One report.
@@ -62,7 +60,6 @@ fn settle(row: &Row) -> Outcome {
         }
         Proof::Elsewhere(place) => Ok(Completion::ignored_with(format!("not about perf.data: {place}"))),
         Proof::Impossible(reason) => Ok(Completion::ignored_with(format!("cannot be made here: {reason}"))),
-        Proof::Missing(what) => Ok(Completion::ignored_with(format!("missing: {what}"))),
     }
 }
 
