@@ -45,7 +45,7 @@ class Polars:
     name = "polars"
 
     def __init__(self, tripod, place, scratch):
-        self.tripod, self.place, self.scratch = tripod, place, scratch
+        self.tripod, self.place, self.scratch = str(pathlib.Path(tripod).resolve()), place, scratch
 
     def ask(self, sql=None, file=None):
         what = [str(sql)] if file is None else ["--file", str(file)]
@@ -99,7 +99,8 @@ class DuckDB:
     def open_run(self, run):
         for table, columns in self.tables.items():
             file = pathlib.Path(run) / "tables" / f"{table}.parquet"
-            self._make(table, columns, f"read_parquet('{file}')" if file.exists() else None)
+            # DuckDB would make a column of a folder that is called run=ID.
+            self._make(table, columns, f"read_parquet('{file}', hive_partitioning = false)" if file.exists() else None)
         return self
 
     def open_dataset(self, root):
