@@ -45,7 +45,7 @@ class Polars:
     name = "polars"
 
     def __init__(self, tripod, place, scratch):
-        self.tripod, self.place, self.scratch = tripod, place, scratch
+        self.tripod, self.place, self.scratch = str(pathlib.Path(tripod).resolve()), place, scratch
 
     def ask(self, sql=None, file=None):
         what = [str(sql)] if file is None else ["--file", str(file)]
@@ -99,7 +99,8 @@ class DuckDB:
     def open_run(self, run):
         for table, columns in self.tables.items():
             file = pathlib.Path(run) / "tables" / f"{table}.parquet"
-            self._make(table, columns, f"read_parquet('{file}')" if file.exists() else None)
+            # DuckDB would make a column of a folder that is called run=ID.
+            self._make(table, columns, f"read_parquet('{file}', hive_partitioning = false)" if file.exists() else None)
         return self
 
     def open_dataset(self, root):
@@ -125,6 +126,11 @@ class DuckDB:
 
     def ask(self, sql):
         return self.db.sql(sql).to_arrow_table()
+
+    def keep(self, name, sql):
+        """The rows of a query, which is a table from now on."""
+        self.db.execute(f"CREATE OR REPLACE TABLE {name} AS {sql}")
+        return self.ask(f"SELECT * FROM {name}")
 
 
 class Spark:
@@ -192,8 +198,17 @@ class Spark:
         if rows.num_rows == 0:
             frame = self._empty({field.name: type_name(field.type) for field in rows.schema})
         else:
-            frame = self.spark.createDataFrame(rows)
+            plain = [field.with_type(pyarrow.string()) if type_name(field.type) == "utf8" else field for field in rows.schema]
+            frame = self.spark.createDataFrame(rows.cast(pyarrow.schema(plain)))
         frame.createOrReplaceTempView(name)
 
     def ask(self, sql):
         return self.spark.sql(sql).toArrow()
+
+    def keep(self, name, sql):
+        frame = self.spark.sql(sql).coalesce(1).cache()
+        frame.createOrReplaceTempView(name)
+        return frame.toArrow()
+
+    def close(self):
+        self.spark.stop()

@@ -1,11 +1,13 @@
 """The same questions to polars (the program itself), DuckDB and Spark: equal columns, types and rows.
 
 usage: parity.py types PAGE ROOT QUERIES                every Parquet file of every run has the documented columns and types
-       parity.py duckdb PAGE ROOT QUERIES TRIPOD        all of QUERIES but fleet, on polars and DuckDB, run by run
+       parity.py duckdb PAGE ROOT QUERIES ANSWERS       all of QUERIES but fleet, on polars and DuckDB, run by run
        parity.py spark PAGE ROOT QUERIES TRIPOD         QUERIES/views on all three: over all runs in one, and over a few by themselves
        parity.py fleet PAGE ROOT QUERIES TRIPOD COUNT   QUERIES/fleet on all three: over ROOT, and over COUNT runs made from those of ROOT
        parity.py ready                                  whether Spark can run here
-PAGE is what `tripod tables --docs` printed, ROOT a folder of runs (run=ID), QUERIES the project's queries/.
+PAGE is what `tripod tables --docs` printed, ROOT a folder of runs (run=ID), QUERIES the project's queries/. ANSWERS holds what the engine
+gave (drivers/answers.rs): run=ID/FOLDER/NAME.parquet, or .error, and questions/FOLDER/NAME.sql. A SELECT of a hypothesis is asked of those runs
+that have what it needs, as the program does, and all are asked of the first run.
 
 Ends with 0 where all is equal, 1 where something differs, 3 where an engine is not there (the reason is printed).
 
@@ -16,7 +18,6 @@ DOUBLE are equal up to a billionth (TOLERANCE): their sums differ in the last di
 import concurrent.futures
 import math
 import pathlib
-import shutil
 import sys
 import tempfile
 import time
@@ -57,6 +58,10 @@ class Report:
         for engine, theirs in others:
             if difference := differs(mine, theirs, folder):
                 self.wrong.append(f"{what}: {first} against {engine}: {difference}")
+
+    def take(self, other):
+        self.wrong += other.wrong
+        self.compared, self.rows, self.empty = self.compared + other.compared, self.rows + other.rows, self.empty + other.empty
 
     def end(self, summary):
         print(f"{summary}: {self.compared} comparisons, {self.rows} rows, {self.empty} answers without rows, {len(self.wrong)} differ")
@@ -101,34 +106,12 @@ def same(one, other):
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
-def selects(file):
-    """The SELECTs of a file of hypotheses or quality, as the program cuts them: each goes on to the next slot, alternate or measure."""
-    found, current = [], []
-    for line in [*file.read_text().splitlines(), "-- slot:"]:
-        if line.startswith(("-- slot:", "-- alternate:", "-- measure:")):
-            found, current = found + [current], []
-        elif not line.startswith("--") and (current or line.strip()):
-            current.append(line.rstrip())
-    return ["\n".join(lines).strip().rstrip(";") for lines in found if lines]
-
-
 def text(file):
     return "\n".join(line for line in file.read_text().splitlines() if not line.lstrip().startswith("--")).strip().rstrip(";")
 
 
 def view_name(file):
     return file.stem.split("_", 1)[1]
-
-
-def questions(queries):
-    """(folder, what, how the program is asked, SQL) of every query over one run but the views."""
-    out = []
-    for folder in ("hypotheses", "quality"):
-        for file in sorted((queries / folder).glob("*.sql")):
-            out += [(folder, f"{folder}/{file.name} SELECT {at}", {"sql": sql}, sql) for at, sql in enumerate(selects(file), 1)]
-    for file in sorted((queries / "explore").glob("*.sql")):
-        out.append(("explore", f"explore/{file.name}", {"file": file}, text(file)))
-    return out
 
 
 def attempt(ask, *arguments, **named):
@@ -145,14 +128,14 @@ def types(page, root):
         for file in sorted((run / "tables").glob("*.parquet")):
             schema = pyarrow.parquet.read_schema(file)
             seen = {field.name: engines.type_name(field.type) for field in schema}
-            described = {row[0]: row[1] for row in duckdb.sql(f"DESCRIBE SELECT * FROM read_parquet('{file}')").fetchall()}
+            described = {row[0]: row[1] for row in duckdb.sql(f"DESCRIBE SELECT * FROM read_parquet('{file}', hive_partitioning = false)").fetchall()}
             expected = docs.get(file.stem)
             report.compared += 1
             if seen != expected:
                 report.wrong.append(f"{run.name}: {file.stem} has {seen}, not {expected}")
             elif described != {name: engines.DUCKDB_TYPES[kind] for name, kind in expected.items()}:
                 report.wrong.append(f"{run.name}: {file.stem}: DuckDB sees {described}")
-            if b"tripod.schema" not in (schema.metadata or {}):
+            if b"tripod.schema" not in (pyarrow.parquet.read_metadata(file).metadata or {}):
                 report.wrong.append(f"{run.name}: {file.stem}: no schema version in the file metadata")
     return report.end("types of files")
 
@@ -168,26 +151,42 @@ def views_of(report, what, queries, polars, others, jobs):
         for engine in others:
             engine.add(name, answer)
     for file, answer in zip(files, mine[len(MADE):]):
-        theirs = [(engine, attempt(engine.ask, text(file))) for engine in others]
-        report.add(f"{what}: views/{file.name}", "views", [(polars.name, answer)] + [(engine.name, rows) for engine, rows in theirs])
-        for engine, rows_of_view in theirs:
-            if not isinstance(rows_of_view, Exception):
-                engine.add(view_name(file), rows_of_view)
+        theirs = [(engine.name, attempt(engine.keep, view_name(file), text(file))) for engine in others]
+        report.add(f"{what}: views/{file.name}", "views", [(polars.name, answer), *theirs])
 
 
-def by_run(page, root, queries, tripod):
-    docs, report, asked = engines.documented(page), Report(), questions(queries)
-    runs = vary.runs_of(root)
-    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(JOBS) as jobs:
-        for run in runs:
-            polars, db = engines.Polars(tripod, run, scratch), engines.DuckDB(docs, copy=True).open_run(run)
-            pending = [jobs.submit(attempt, polars.ask, **how) for _, _, how, _ in asked]
-            views_of(report, run.name, queries, polars, [db], jobs)
-            for (folder, what, _, sql), mine in zip(asked, pending):
-                report.add(f"{run.name}: {what}", folder, [(polars.name, mine.result()), (db.name, attempt(db.ask, sql))])
-    if len(asked) < 200 or not runs:
-        report.wrong.append(f"only {len(asked)} queries and {len(runs)} runs")
-    return report.end(f"{len(asked)} SELECTs and all views on polars and DuckDB over {len(runs)} runs")
+def given(answers, name):
+    """What the engine gave."""
+    error = answers / f"{name}.error"
+    return RuntimeError(error.read_text()[:300]) if error.exists() else pyarrow.parquet.read_table(answers / f"{name}.parquet")
+
+
+def one_run(docs, run, queries, answers):
+    """Every view, then every question that was asked of this run."""
+    report, db, mine, asked = Report(), engines.DuckDB(docs, copy=True).open_run(run), answers / run.name, set()
+    for name in MADE:
+        db.add(name, pyarrow.parquet.read_table(mine / f"{name}.parquet"))
+    for file in sorted((queries / "views").glob("*.sql")):
+        theirs = attempt(db.keep, view_name(file), text(file))
+        report.add(f"{run.name}: views/{file.name}", "views", [("polars", given(mine, f"views/{file.stem}")), (db.name, theirs)])
+    for file in sorted((answers / "questions").glob("*/*.sql")):
+        folder, name = file.parent.name, f"{file.parent.name}/{file.stem}"
+        if (mine / f"{name}.parquet").exists() or (mine / f"{name}.error").exists():
+            asked.add(name)
+            report.add(f"{run.name}: {name}", folder, [("polars", given(mine, name)), (db.name, attempt(db.ask, file.read_text()))])
+    return report, asked
+
+
+def by_run(page, root, queries, answers):
+    docs, report, asked = engines.documented(page), Report(), set()
+    runs, known = vary.runs_of(root), {f"{file.parent.name}/{file.stem}" for file in (answers / "questions").glob("*/*.sql")}
+    with concurrent.futures.ProcessPoolExecutor(JOBS) as jobs:
+        for own, names in jobs.map(one_run, *zip(*((docs, run, queries, answers) for run in runs))):
+            report.take(own)
+            asked |= names
+    if len(known) < 200 or not runs or asked != known:
+        report.wrong.append(f"{len(runs)} runs, {len(known)} queries, never asked: {sorted(known - asked)}")
+    return report.end(f"{len(known)} SELECTs and all views on polars and DuckDB over {len(runs)} runs")
 
 
 def spark_views(page, root, queries, tripod):
@@ -200,6 +199,7 @@ def spark_views(page, root, queries, tripod):
         for run in [whole, *alone]:
             others = [engines.DuckDB(docs, copy=True).open_run(run), spark.open_run(run)]
             views_of(report, run.name, queries, engines.Polars(tripod, run, scratch), others, jobs)
+    spark.close()
     names = ", ".join(run.name.removeprefix("run=") for run in alone)
     print(f"Spark over every run would take a second for each view of each: it saw the {len(runs)} runs as one, and {names} by themselves")
     return report.end("views on polars, DuckDB and Spark")
@@ -222,6 +222,7 @@ def fleet(page, root, queries, tripod, count):
         vary.dataset(root, many, count)
         for place, what in ((root, "scenarios"), (many, f"{count} made runs")):
             fleet_of(report, what, docs, place, queries, engines.Polars(tripod, place, scratch), spark, jobs)
+    spark.close()
     return report.end(f"fleet queries on polars, DuckDB and Spark over {len(vary.runs_of(root))} scenarios and {count} runs made from them")
 
 

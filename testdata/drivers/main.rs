@@ -5,6 +5,7 @@
 
 mod alternates;
 mod anchors;
+mod answers;
 mod cases;
 mod commands;
 mod corpus;

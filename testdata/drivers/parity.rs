@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use libtest_mimic::{Completion, Failed, Trial};
 
+use crate::answers;
 use crate::support::{self, Outcome};
 
 /// Runs that are made from the recordings for the fleet queries.
@@ -26,6 +27,7 @@ pub fn trials() -> Vec<Trial> {
 
 /// Every recording as a run of one dataset, and the table reference.
 struct Prepared {
+    scratch: PathBuf,
     root: PathBuf,
     page: PathBuf,
 }
@@ -42,16 +44,39 @@ fn prepare() -> Result<Prepared, String> {
     std::fs::create_dir_all(&scratch).map_err(|error| error.to_string())?;
     let (root, page) = (scratch.join("runs"), scratch.join("tables.md"));
     let symbols = support::symbols().to_string_lossy().into_owned();
-    for name in support::scenarios() {
-        let input = support::scenario(&name).to_string_lossy().into_owned();
-        let root = root.to_string_lossy().into_owned();
-        let output = support::tripod(&["analyze", &input, "--dataset", &root, "--run", &name, "--symbol-dir", &symbols, "-q"]);
-        if !output.status.success() {
-            return Err(format!("tripod analyze {name}: {}", String::from_utf8_lossy(&output.stderr)));
+    let dataset = root.to_string_lossy().into_owned();
+    in_two(&support::scenarios(), &|name: &String| {
+        let input = support::scenario(name).to_string_lossy().into_owned();
+        let output = support::tripod(&["analyze", &input, "--dataset", &dataset, "--run", name, "--symbol-dir", &symbols, "-q"]);
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(format!("tripod analyze {name}: {}", String::from_utf8_lossy(&output.stderr))),
         }
-    }
+    })?;
     std::fs::write(&page, support::tripod(&["tables", "--docs"]).stdout).map_err(|error| error.to_string())?;
-    Ok(Prepared { root, page })
+    Ok(Prepared { scratch, root, page })
+}
+
+/// Two at a time: most of it is one thread's work.
+fn in_two<T: Sync>(items: &[T], work: &(dyn Fn(&T) -> Result<(), String> + Sync)) -> Result<(), String> {
+    let half = |start: usize| items.iter().skip(start).step_by(2).try_for_each(work);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| half(1));
+        half(0).and(other.join().unwrap_or_else(|_| Err("a thread panicked".to_owned())))
+    })
+}
+
+/// Tripod's answers to every query over every run, and the questions themselves, for parity.py.
+fn ask_all(prepared: &Prepared) -> Result<PathBuf, String> {
+    let (out, questions) = (prepared.scratch.join("answers"), answers::questions()?);
+    for own in &questions {
+        let path = out.join("questions").join(format!("{}.sql", own.name));
+        let folder = path.parent().unwrap_or(&out);
+        std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, &own.sql)).map_err(|error| error.to_string())?;
+    }
+    let runs: Vec<(usize, PathBuf)> = support::list(&prepared.root).into_iter().filter(|path| path.is_dir()).enumerate().collect();
+    in_two(&runs, &|(at, run)| answers::write(run, &out.join(run.file_name().unwrap_or_default()), &questions, *at == 0))?;
+    Ok(out)
 }
 
 /// notebooks/spark_ingest.py: Spark tasks that call the program, one per folder. A folder without recordings fails alone.
@@ -96,10 +121,15 @@ fn compare(what: &str) -> Outcome {
     {
         return support::cannot(reason);
     }
-    let Prepared { root, page, .. } = prepared()?;
+    let prepared = prepared()?;
     let mut command = Command::new(python);
-    command.arg(support::testdata().join("parity.py")).arg(what).args([page, root]).arg(support::project().join("queries"));
-    let output = command.arg(env!("CARGO_BIN_EXE_tripod")).arg(MADE_RUNS).output()?;
+    command.arg(support::testdata().join("parity.py")).arg(what).args([&prepared.page, &prepared.root]);
+    command.arg(support::project().join("queries"));
+    match what {
+        "duckdb" => command.arg(ask_all(prepared)?),
+        _ => command.arg(env!("CARGO_BIN_EXE_tripod")).arg(MADE_RUNS),
+    };
+    let output = command.output()?;
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
         return Err(format!("parity.py {what}: {told}{}", String::from_utf8_lossy(&output.stderr)).into());
