@@ -106,7 +106,7 @@ def run(path, options):
             cell.outputs, cell.execution_count = [], None
     client = nbclient.NotebookClient(
         done, kernel_name="python3", timeout=SECONDS_MAX, record_timing=False, allow_errors=False, force_raise_errors=True,
-        resources={"metadata": {"path": str(HERE)}},
+        resources={"metadata": {"path": str(HERE)}}, extra_arguments=["--IPKernelApp.log_level=ERROR"],
     )
     try:
         client.execute()
