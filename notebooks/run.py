@@ -13,6 +13,7 @@ import argparse
 import copy
 import os
 import pathlib
+import re
 import socket
 import sys
 import tempfile
@@ -55,15 +56,27 @@ def refuse(path, notebook):
     return faults
 
 
+def joined(outputs):
+    """Printed text as one output: into how many pieces the kernel cuts it depends on how fast the machine is."""
+    out = []
+    for own in outputs:
+        if out and own.output_type == out[-1].output_type == "stream" and own.name == out[-1].name:
+            out[-1].text += own.text
+        else:
+            out.append(own)
+    return out
+
+
 def clean(notebook):
     """Leaves out what differs from one run to the next."""
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({})
         if cell.cell_type == "code":
-            cell.outputs = [own for own in cell.outputs if not (own.output_type == "stream" and own.name == "stderr")]
+            cell.outputs = joined(own for own in cell.outputs if own.get("name") != "stderr")
             for own in cell.outputs:
-                own.pop("metadata", None) if own.output_type == "stream" else own.update(metadata=nbformat.from_dict({}))
+                if own.output_type != "stream":
+                    own.metadata = nbformat.from_dict({})
     return notebook
 
 
@@ -106,12 +119,13 @@ def run(path, options):
             cell.outputs, cell.execution_count = [], None
     client = nbclient.NotebookClient(
         done, kernel_name="python3", timeout=SECONDS_MAX, record_timing=False, allow_errors=False, force_raise_errors=True,
-        resources={"metadata": {"path": str(HERE)}},
+        resources={"metadata": {"path": str(HERE)}}, extra_arguments=["--IPKernelApp.log_level=ERROR"],
     )
     try:
         client.execute()
     except nbclient.exceptions.CellExecutionError as error:
-        return [f"{path.name}: {error}"]
+        # The colors of the error are for a terminal.
+        return [f"{path.name}: {re.sub(r'\x1b\[[0-9;]*m', '', str(error))}"]
     faults = look(path, clean(done))
     changed = differences(before, done)
     if changed and not options.write:
