@@ -124,8 +124,9 @@ def run(path, options):
     try:
         client.execute()
     except nbclient.exceptions.CellExecutionError as error:
-        # The colors of the error are for a terminal.
-        return [f"{path.name}: {re.sub(r'\x1b\[[0-9;]*m', '', str(error))}"]
+        # Its colors are for a terminal.
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+        return [f"{path.name}: {plain}"]
     faults = look(path, clean(done))
     changed = differences(before, done)
     if changed and not options.write:
