@@ -102,7 +102,7 @@ def main(tripod, folder, repeat):
     for link in tenth.iterdir():
         link.unlink()
     for run in sorted(root.glob("run=*"))[::10]:
-        (tenth / run.name).symlink_to(run)
+        (tenth / run.name).symlink_to(run.resolve())
     every = folder / "every_sample.sql"
     every.write_text(SAMPLES)
     print(f"{'query':28} {'rows':>7} {'tripod s':>9} {'DuckDB s':>9} {'ratio':>6} {'CPU s':>7} {'DuckDB':>7} {'peak MiB':>8} {'DuckDB':>7} {'a tenth s':>9} {'times':>6}")
