@@ -1,17 +1,26 @@
 -- question: On which hosts does the same program behave unlike on all others?
 -- row: one measure of one program on one host with at least one other host to compare with
--- units: measure in ns, bytes or switches as its name says, per run the least that a recording without a tracer states; ratio: the host's mean over the
+-- units: measure in ns, bytes or switches as its name says, per run the least that a recording without a tracer states at the most work; ratio: the host's mean over the
 --   mean of all other hosts' runs; is_apart 1: every run of this host lies above (or every one below) all runs of the others
 -- empty: no program was run on two hosts that state their hostname
 -- reads: executions, host
 WITH machines AS (
     SELECT run AS run, MIN(value) AS hostname FROM host WHERE key = 'hostname' GROUP BY run
 ),
+largest AS (
+    SELECT run AS run, MAX(COALESCE(work, 0)) AS work FROM executions WHERE wrapper = 'bare' GROUP BY run
+),
+bares AS (
+    SELECT run AS run, program AS program, COALESCE(work, 0) AS work, wall_ns AS wall_ns, user_ns AS user_ns, system_ns AS system_ns,
+        max_rss_bytes AS max_rss_bytes, involuntary_switches AS involuntary_switches
+    FROM executions
+    WHERE wrapper = 'bare' AND program IS NOT NULL
+),
 bare AS (
     SELECT e.run AS run, e.program AS program, MIN(e.wall_ns) AS wall_ns, MIN(e.user_ns) AS user_ns, MIN(e.system_ns) AS system_ns,
         MIN(e.max_rss_bytes) AS max_rss_bytes, MIN(e.involuntary_switches) AS involuntary_switches
-    FROM executions AS e
-    WHERE e.wrapper = 'bare' AND e.program IS NOT NULL
+    FROM bares AS e
+    JOIN largest AS l ON e.run = l.run AND e.work = l.work
     GROUP BY e.run, e.program
 ),
 measured AS (

@@ -423,7 +423,7 @@ pub(super) fn order(query: &Query) -> Option<String> {
             .iter()
             .map(|key| {
                 let mut key = key.clone();
-                key.expr = Expr::Identifier(given_name(&query.body, &key.expr)?);
+                key.expr = Expr::Identifier(quoted(&given_name(&query.body, &key.expr)?));
                 Some(key.to_string())
             })
             .collect();
@@ -433,6 +433,11 @@ pub(super) fn order(query: &Query) -> Option<String> {
         text.push_str(&limit.to_string());
     }
     Some(text)
+}
+
+/// A name that may be a word of the language (`view`), as it can stand anywhere.
+pub(super) fn quoted(name: &Ident) -> Ident {
+    Ident::with_quote('"', name.value.clone())
 }
 
 /// The name under which a SELECT gives an expression.

@@ -7,7 +7,7 @@ use sqlparser::ast::{
     VisitMut, VisitorMut, visit_expressions,
 };
 
-use super::split::{Scope, name_of, order};
+use super::split::{Scope, name_of, order, quoted};
 use super::statement::parser;
 
 /// What every batch is asked, and what is asked of its answers.
@@ -123,7 +123,7 @@ impl Rewrite<'_> {
                 if !matches!(&key.expr, Expr::Identifier(name) if names.iter().any(|(own, _)| *own == name)) {
                     let rewritten = self.of(&key.expr)?;
                     let given = exprs.iter().position(|own| *own == rewritten).and_then(|at| names.get(at));
-                    key.expr = given.map_or(rewritten, |(name, _)| Expr::Identifier((*name).clone()));
+                    key.expr = given.map_or(rewritten, |(name, _)| Expr::Identifier(quoted(name)));
                 }
                 texts.push(key.to_string());
             }

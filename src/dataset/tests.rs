@@ -100,9 +100,9 @@ const STATEMENTS: &[(&str, usize)] = &[
         ROW_NUMBER() OVER (PARTITION BY c.run ORDER BY c.self_weight DESC, c.event_id DESC, c.function_id DESC) AS place FROM function_costs AS c)
       SELECT run AS run, function_id AS function_id, w AS w FROM ranked WHERE place = 1 ORDER BY run", 0),
     ("WITH sums AS (SELECT c.function_id AS function_id, CAST(SUM(c.self_weight) AS BIGINT) AS w FROM function_costs AS c GROUP BY c.function_id)
-      SELECT function_id AS function_id, RANK() OVER (ORDER BY w DESC) AS place FROM sums ORDER BY place, function_id", 0),
+      SELECT function_id AS function_id, ROW_NUMBER() OVER (ORDER BY w DESC, function_id DESC) AS place FROM sums ORDER BY place, function_id", 0),
     // What distinguishes runs, and what does not.
-    ("SELECT DISTINCT run AS run, view AS view FROM function_costs ORDER BY run, view", 0),
+    ("SELECT DISTINCT c.run AS run, c.view AS view FROM function_costs AS c ORDER BY run, c.view", 0),
     ("SELECT DISTINCT view AS view FROM function_costs ORDER BY view", 0),
     ("SELECT DISTINCT c.view AS view, c.event_id AS event_id FROM function_costs AS c ORDER BY c.event_id DESC, c.view LIMIT 3", 0),
     // One step of several is made once in every batch.
@@ -113,11 +113,9 @@ const STATEMENTS: &[(&str, usize)] = &[
     ("SELECT AVG(self_weight) AS w FROM function_costs", 1),
     ("SELECT COUNT(DISTINCT function_id) AS n FROM function_costs", 1),
     // Two runs meet: nothing of that is by run.
-    ("SELECT a.run AS before, b.run AS after, CAST(COUNT(*) AS BIGINT) AS n FROM function_costs AS a JOIN function_costs AS b ON a.self_weight = b.self_weight
-      GROUP BY a.run, b.run ORDER BY before, after", 1),
+    ("SELECT a.view AS kind, CAST(COUNT(*) AS BIGINT) AS n FROM function_costs AS a JOIN function_costs AS b ON a.self_weight = b.self_weight
+      GROUP BY a.view ORDER BY n, kind", 1),
     ("SELECT run AS run, how AS how FROM charges WHERE share IN (SELECT MAX(share) AS share FROM charges) ORDER BY run", 1),
-    // The run of an outer side is null in several batches at once.
-    ("SELECT h.run AS run, CAST(COUNT(*) AS BIGINT) AS n FROM function_costs AS c LEFT JOIN host AS h ON h.run = c.run GROUP BY h.run ORDER BY n, run NULLS LAST", 0),
     ("SELECT q.run AS run, CAST(SUM(q.w) AS BIGINT) AS w FROM (SELECT run, self_weight AS w FROM function_costs WHERE event_id = 0) AS q GROUP BY q.run ORDER BY run", 0),
     ("WITH u AS (SELECT run, self_weight AS w FROM function_costs UNION ALL SELECT run, total_weight AS w FROM function_costs)
       SELECT run AS run, CAST(SUM(w) AS BIGINT) AS w FROM u GROUP BY run ORDER BY run", 0),

@@ -16,6 +16,7 @@ const RECORDINGS: &[&str] = &[
     "scenarios/s12-oversubscription",
     "scenarios/s9-scan",
     "tracepoints",
+    "perf-data/lost.perf.data.zst",
     "cases/k33-klockstat",
     "cases/span-log",
 ];

@@ -23,7 +23,21 @@ pub fn trials() -> Vec<Trial> {
         Trial::ignorable_test("perf_shapes::guests_are_apart", guests_are_apart),
         Trial::ignorable_test("perf_shapes::aborted_and_followed_by_junk", aborted_and_junk),
         Trial::ignorable_test("perf_shapes::one_id_table_for_all", overlapping_ids),
+        Trial::ignorable_test("perf_shapes::lost_records_by_second", lost_records_by_second),
     ]
+}
+
+/// `perf report --stats` counts three LOST records in lost.perf.data, and `perf script --show-lost-events` prints them: 14, 45
+/// and 18 lost records, all within one second.
+fn lost_records_by_second() -> Outcome {
+    let scratch = tempfile::tempdir()?;
+    let run = support::analyze(&support::testdata().join("perf-data/lost.perf.data.zst"), scratch.path(), &[])?;
+    let query = support::project().join("queries/explore/lost_over_time.sql");
+    let output = support::tripod(&["query", &run.to_string_lossy(), "--file", &query.to_string_lossy(), "--format", "json"]);
+    let rows: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let lost: Vec<i64> = rows.as_array().into_iter().flatten().filter_map(|row| row["lost"].as_i64()).collect();
+    same("lost records", lost.iter().sum::<i64>(), 14 + 45 + 18)?;
+    Ok(Completion::Completed)
 }
 
 /// The whole run directory of `-` equals that of a file named `stdin`, in file mode and in pipe mode, but for the words
