@@ -33,9 +33,6 @@ mod support;
 mod tidy;
 mod verify;
 
-/// Known to fail, or not run whole since the catalogue grew: open work, and no word of theirs is relied on.
-const OPEN: &[&str] = &["verify::confirms::s10-thread-churn", "verify::confirms::s13-fork-exec"];
-
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
     let mut trials = tidy::trials();
@@ -65,10 +62,5 @@ fn main() {
     trials.extend(perf::shapes::trials());
     trials.extend(perf::damage::trials());
     trials.extend(field_reports::trials());
-    let trials = trials.into_iter().map(|trial| {
-        let is_open = OPEN.iter().any(|open| trial.name() == *open || *open == "mutations::" && trial.name().starts_with(open));
-        trial.with_ignored_flag(is_open)
-    });
-    eprintln!("ignored, because they are known to fail or were not run since the catalogue grew: {}", OPEN.join(", "));
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    libtest_mimic::run(&arguments, trials).exit();
 }
