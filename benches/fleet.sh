@@ -12,7 +12,7 @@
 # ratio, CPU seconds and peak memory of both; and the cost of all runs against a tenth of them. Rounds alternate.
 #
 #   TRIPOD         the binary (default: release/tripod of the target directory)
-#   TRIPOD_PYTHON  a Python with duckdb (testdata/requirements.txt)
+#   TRIPOD_PYTHON  a Python with duckdb (notebooks/requirements.txt)
 #   REPEAT         rounds (default 3)
 set -euo pipefail
 from=$PWD

@@ -13,7 +13,7 @@ use crate::dataset::{Dataset, Names, parse, refuse_traps};
 use crate::emit::escape;
 use crate::error::{Error, Result};
 use crate::rules;
-use crate::rules::engine::Engine;
+use crate::rules::engine::{Engine, all_words};
 use crate::tables::{Reading, Tables};
 
 const HELP: &str = "Examples:
@@ -119,7 +119,7 @@ fn bare(text: &str) -> String {
 /// Runs one SELECT over the tables and views it names; the others are not even read.
 fn ask(stored: &Stored, statement: &str) -> Result<DataFrame> {
     let statement = bare(statement);
-    let mut words = words(&statement);
+    let mut words = all_words(&statement);
     let views = needed_views(stored.views(), &mut words);
     let names = stored.table_names();
     refuse(stored, &statement, &names)?;
@@ -159,18 +159,13 @@ fn refuse(stored: &Stored, statement: &str, tables: &[String]) -> Result<()> {
     }
 }
 
-/// The words of a statement, in lower case.
-fn words(statement: &str) -> BTreeSet<String> {
-    statement.to_lowercase().split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned).collect()
-}
-
 /// The views that `words` name, and those that these are built on; `words` grows by what they name.
 fn needed_views(views: Vec<(String, String)>, words: &mut BTreeSet<String>) -> Vec<(String, String)> {
     let mut needed = Vec::new();
     // A view is built on earlier ones only.
     for (file, sql) in views.into_iter().rev() {
         if words.contains(rules::view_name(&file)) {
-            words.extend(self::words(&rules::strip_comments(&sql)));
+            words.extend(all_words(&rules::strip_comments(&sql)));
             needed.push((file, sql));
         }
     }

@@ -60,11 +60,11 @@ impl Engine {
 
     /// `before`: views from this number on are not known yet.
     fn ask(&self, sql: &str, before: usize) -> std::result::Result<DataFrame, String> {
-        let words = words(sql);
+        let words = all_words(sql);
         self.materialize(&words, before)?;
         // Registering all of a hundred tables costs more than most queries.
         let mut context = SQLContext::new();
-        for (name, frame) in self.frames.borrow().iter().filter(|(name, _)| words.contains(name)) {
+        for (name, frame) in self.frames.borrow().iter().filter(|(name, _)| is_named(&words, name)) {
             context.register(name, frame.clone());
         }
         context.execute(sql).and_then(|frame| frame.collect()).map_err(|error| error.to_string())
@@ -73,7 +73,7 @@ impl Engine {
     /// Turns the views that are named into tables, those they are built on first.
     fn materialize(&self, words: &BTreeSet<String>, before: usize) -> std::result::Result<(), String> {
         loop {
-            let is_named = |view: &View| view.number < before && words.contains(&view.name);
+            let is_named = |view: &View| view.number < before && is_named(words, &view.name);
             let named = self.pending.borrow().iter().position(is_named);
             let Some(at) = named else { return Ok(()) };
             let view = self.pending.borrow_mut().remove(at);
@@ -98,6 +98,16 @@ impl Engine {
         out.sort_unstable();
         Ok(out)
     }
+}
+
+/// Every word of a statement in lower case, also what stands in quotes: rather a table too many than one that is missed.
+pub fn all_words(sql: &str) -> BTreeSet<String> {
+    sql.to_lowercase().split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// Whether a table's name is among the words; the user's own may have capitals, or be of several words.
+fn is_named(words: &BTreeSet<String>, name: &str) -> bool {
+    all_words(name).is_subset(words)
 }
 
 /// Every name in the queries and conditions of a file; text in quotes and comments of no meaning are passed over.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ByStack, cpu_events, fact};
+use super::{ByStack, costs_of, cpu_events, fact, innermost};
 use crate::derive::nodes::Nodes;
 use crate::tables::{Dso, RecordingFact, Tables};
 
@@ -52,9 +52,8 @@ fn weights(tables: &Tables, waits: &ByStack) -> BTreeMap<i32, BTreeMap<i32, i64>
         *sum = sum.saturating_add(weight);
     };
     for event in cpu_events(tables) {
-        let start = tables.stack_costs.partition_point(|cost| cost.event_id < event.event_id);
-        let costs = tables.stack_costs.get(start..).unwrap_or(&[]).iter().take_while(|cost| cost.event_id == event.event_id);
-        costs.for_each(|cost| add(event.artifact_id, cost.stack_id, cost.self_weight));
+        let costs = costs_of(tables, event.event_id);
+        costs.iter().for_each(|cost| add(event.artifact_id, cost.stack_id, cost.self_weight));
     }
     for ((artifact, stack), (_, weight)) in waits {
         stack.iter().for_each(|stack| add(*artifact, *stack, *weight));
@@ -67,8 +66,7 @@ fn weights(tables: &Tables, waits: &ByStack) -> BTreeMap<i32, BTreeMap<i32, i64>
 
 /// Where the stack ends, and where the program's own code on it lies: a place is named by either.
 fn dsos(tables: &Tables, nodes: &Nodes, stack: i32) -> BTreeSet<usize> {
-    let node = usize::try_from(stack).ok().and_then(|at| tables.stacks.get(at));
-    let frame = node.and_then(|node| tables.frames.get(usize::try_from(node.frame_id).ok()?));
+    let frame = innermost(tables, stack);
     let site = nodes.site(stack).and_then(|id| tables.functions.get(usize::try_from(id).ok()?));
     let ids = [frame.and_then(|frame| frame.dso_id), site.and_then(|site| site.dso_id)];
     ids.into_iter().flatten().filter_map(|id| usize::try_from(id).ok()).collect()

@@ -233,7 +233,7 @@ impl<'a, 'r> Import<'a, 'r> {
         if !is_switch {
             self.sign_of_life(thread, cpu_of(&sample), time_of(record));
         }
-        let sampled = self.tasks.sampled(pid, tid, self.recorder);
+        let sampled = thread.or_else(|| self.tasks.gone(pid, self.recorder));
         let stack = if is_kept { self.stack(record, index, sampled) } else { None };
         let known = if is_kept { Some(stack) } else { None };
         self.scheduler(record, index, &sample, thread, known)?;

@@ -92,11 +92,11 @@ impl Tasks {
         Some(self.new_thread(process, tid, recorder))
     }
 
-    /// The thread of a sample. The kernel gives one that is about to be gone the tid -1, but its process's pid: its time is
-    /// the process's, so all of those share one row.
-    pub fn sampled(&mut self, pid: i32, tid: i32, recorder: &mut Recorder) -> Option<i32> {
-        if tid >= 0 || pid < 0 {
-            return self.thread(pid, tid, recorder);
+    /// The thread of a sample that [`Tasks::thread`] has none for. The kernel gives one that is about to be gone the tid -1,
+    /// but its process's pid: its time is the process's, so all of those share one row.
+    pub fn gone(&mut self, pid: i32, recorder: &mut Recorder) -> Option<i32> {
+        if pid < 0 {
+            return None;
         }
         let process = self.process(pid, recorder);
         if let Some(thread) = self.gone.get(&process) {
