@@ -108,6 +108,7 @@ for file in "${files[@]}"; do
             fi ;;
         *heaptrack*) compare "$label" "$input" "heaptrack_print" "heaptrack_print $file" ;;
     esac
-    echo "    stages: $("$tripod" analyze "$input" -o "$tmp/run" --force --timings -q --symbol-dir testdata/scenarios/symbols >/dev/null 2>&1;
-        python3 -c "import json; print(', '.join('%s %d ms' % (s['stage'], s['cpu_ms']) for s in json.load(open('$tmp/run/summary.json')).get('timings', [])))" 2>/dev/null || echo 'not available')"
+    echo "    stages:"
+    "$tripod" analyze "$input" -o "$tmp/run" --force --timings --symbol-dir testdata/scenarios/symbols 2>/dev/null |
+        sed -n '/^Stages/,/^Run directory/p' | sed '1,2d;$d;/^ *$/d;s/^/     /'
 done

@@ -58,11 +58,7 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
             parts: parts.into_iter().map(|(name, ns, source)| WallPart { name, ns, source }).collect(),
         },
     };
-    let timings = stages
-        .costs()
-        .iter()
-        .map(|cost| Stage { name: cost.name.to_owned(), wall_ms: cost.wall_ms, cpu_ms: cost.cpu_ms, peak_bytes: cost.peak_bytes })
-        .collect();
+    let timings = stages.costs().iter().map(Stage::from).collect();
     let target = derived.target;
     let named = if target.name.is_empty() { "unknown".to_owned() } else { target.name };
     Ok(Run {

@@ -376,8 +376,14 @@ END { clear(@start); clear(@k); clear(@u); }' > offcpu.bpftrace.txt" ;;
     fi
 
     if wanted bench && [ "$with_bench" = 1 ]; then
-        for i in 01 02 03 04 05 06 07 08 09 10; do
-            bench "bench/$i.json" "${bench_variants:+-L variant $bench_variants}" "$([ -z "$bench_variants" ] || variant='{variant}'; argv "$work_bench")" "" "" "$work_bench"
+        # Decided by the spread alone, before anything is made of the times: ten rounds in which a command spreads by more
+        # than Q28 lets count are taken again, three times at most.
+        for _ in 1 2 3; do
+            for i in 01 02 03 04 05 06 07 08 09 10; do
+                bench "bench/$i.json" "${bench_variants:+-L variant $bench_variants}" "$([ -z "$bench_variants" ] || variant='{variant}'; argv "$work_bench")" "" "" "$work_bench"
+            done
+            [ -z "${RECORD_RESUME:-}" ] || break
+            spread "$dir"/bench/*.json && break
         done
     fi
     if wanted bench-threads && [ -n "$series_threads" ]; then
@@ -386,6 +392,19 @@ END { clear(@start); clear(@k); clear(@u); }' > offcpu.bpftrace.txt" ;;
         done
     fi
     record_extras
+}
+
+spread() { # FILES...: whether the times of each command spread by 15 % of their mean at most (rules.md Q28)
+    python3 - "$@" <<'END'
+import collections, json, statistics, sys
+times = collections.defaultdict(list)
+for path in sys.argv[1:]:
+    for result in json.load(open(path))["results"]:
+        times[result["command"]] += result["times"]
+worst = max(statistics.stdev(own) / statistics.mean(own) for own in times.values() if len(own) > 1)
+print(f"times spread by {worst:.1%} at most")
+sys.exit(worst > 0.15)
+END
 }
 
 bench() { # PATH PARAMETERS COMMAND THREADS VARIANT [WORK]

@@ -3,11 +3,9 @@
 -- units: weights in the event's unit, counts in samples, share 0 to 1 of the event's weight; unnamed_weight: of the samples in it that no function names
 -- empty: nothing sampled the CPU
 WITH tips AS (
-    SELECT c.event_id AS event_id, f.dso_id AS dso_id, c.self_weight AS weight, c.self_count AS n,
-        CASE WHEN c.leaf_function_id IS NULL THEN c.self_weight ELSE CAST(0 AS BIGINT) END AS unnamed
-    FROM stack_costs AS c
-    JOIN stacks AS s ON c.stack_id = s.stack_id
-    JOIN frames AS f ON s.frame_id = f.frame_id
+    SELECT event_id AS event_id, leaf_dso_id AS dso_id, self_weight AS weight, self_count AS n,
+        CASE WHEN leaf_function_id IS NULL THEN self_weight ELSE CAST(0 AS BIGINT) END AS unnamed
+    FROM stack_costs
 ),
 summed AS (
     SELECT event_id AS event_id, dso_id AS dso_id, CAST(SUM(weight) AS BIGINT) AS weight, CAST(SUM(n) AS BIGINT) AS n,

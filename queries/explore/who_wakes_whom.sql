@@ -1,5 +1,5 @@
 -- question: Which thread ends the waits of which other thread?
--- row: one pair of thread names and one reason in one recording; waker_name null: an interrupt, or nobody was seen
+-- row: one pair of thread names and one reason in one recording; waker_name null: nobody was seen; swapper: an interrupt on an idle CPU, which a thread elsewhere, a timer or a device may have asked for
 -- units: waits counted, ns of the woken threads' waiting
 -- empty: nothing recorded wakeups (perf record -e sched:sched_switch,sched:sched_wakeup)
 WITH pairs AS (

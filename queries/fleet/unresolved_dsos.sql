@@ -2,25 +2,19 @@
 -- row: one file (name and build-id; dso_name null: addresses in no mapping) at which samples end without a name
 -- units: mean_share 0 to 1: mean over all runs with CPU samples of the share of the CPU weight, cut to millionths; counts in samples
 -- empty: every sample of every run ends in code with a name
--- reads: events, stack_costs, stacks, frames, dsos; of each run the first CPU event
+-- reads: events, stack_costs, dsos; of each run the first CPU event
 WITH firsts AS (
     SELECT run AS run, MIN(event_id) AS event_id FROM events WHERE role = 'cpu' AND target_weight > 0 GROUP BY run
 ),
 all_runs AS (
     SELECT CAST(COUNT(run) AS BIGINT) AS n FROM firsts
 ),
-unnamed AS (
-    SELECT c.run AS run, c.stack_id AS stack_id, c.self_weight AS weight, c.self_count AS n, e.target_weight AS whole
+tips AS (
+    SELECT c.run AS run, c.leaf_dso_id AS dso_id, c.self_weight AS weight, c.self_count AS n, e.target_weight AS whole
     FROM firsts AS x
     JOIN events AS e ON x.run = e.run AND x.event_id = e.event_id
     JOIN stack_costs AS c ON e.run = c.run AND e.event_id = c.event_id
     WHERE c.leaf_function_id IS NULL
-),
-tips AS (
-    SELECT u.run AS run, f.dso_id AS dso_id, u.weight AS weight, u.n AS n, u.whole AS whole
-    FROM unnamed AS u
-    JOIN stacks AS s ON u.run = s.run AND u.stack_id = s.stack_id
-    JOIN frames AS f ON s.run = f.run AND s.frame_id = f.frame_id
 ),
 named AS (
     SELECT t.run AS run, d.name AS name, d.build_id AS build_id, d.kind AS kind, d.path AS path, t.weight AS weight, t.n AS n, t.whole AS whole

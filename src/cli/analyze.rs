@@ -8,11 +8,11 @@ use super::place::Place;
 use super::progress::Progress;
 use super::{Outcome, dry_run, out};
 use crate::AnalyzeRequest;
-use crate::emit::{self, EmitOptions, Overwrite, Run, RunId, terminal, view};
+use crate::emit::{self, EmitOptions, Overwrite, Run, RunId, Stage, terminal, view};
 use crate::error::{Error, Result};
 use crate::ingest::{STDIN, STDIN_NAME};
 use crate::request::Lineage;
-use crate::stages::Watch;
+use crate::stages::{Stages, Watch};
 
 const HELP: &str = "Examples:
   tripod analyze testdata/scenarios/s1-unbuffered-writes
@@ -97,7 +97,7 @@ pub struct Args {
     /// Print nothing; the files are written all the same
     #[arg(short, long)]
     quiet: bool,
-    /// Print what each stage cost, and write it into summary.json
+    /// Print what each stage cost, and write it (but for the writing itself) into summary.json
     #[arg(long)]
     timings: bool,
     /// Exit with 1 if this holds; may be repeated
@@ -150,11 +150,16 @@ pub fn run(args: Args) -> Result<Outcome> {
     let run = crate::analyze(&job.request)?;
     something_was_read(&run)?;
     let view = emit::View::new(&run);
+    let mut writing = Stages::new(job.request.watch.clone());
     let files = emit::render(&view, job.options)?;
     let note = job.place.write(&files, &run.tables)?;
+    writing.end("write");
     drop(progress);
     if !job.quiet {
-        out::print(terminal::render(&view, out::style(), Some(&job.place.dir()), job.options.timings).as_bytes())?;
+        // The last stage is over too late for summary.json.
+        let timings: Vec<Stage> = run.timings.iter().cloned().chain(writing.costs().iter().map(Stage::from)).collect();
+        let timings: &[Stage] = if job.options.timings { &timings } else { &[] };
+        out::print(terminal::render(&view, out::style(), Some(&job.place.dir()), timings).as_bytes())?;
         note.iter().for_each(|note| out::complain(note));
     }
     let failed = job.fail_on.iter().any(|condition| holds(*condition, &run));

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use clap::ValueEnum;
+use comfy_table::{CellAlignment, ContentArrangement};
 use polars::prelude::{AnyValue, DataFrame, DataType};
-use polars_io::parquet::write::ParquetWriter;
+use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
 use serde_json::{Map, Value, json};
 
 use crate::emit::escape;
@@ -15,6 +16,10 @@ use crate::error::{Error, Result};
 const ROWS_MAX: usize = 200;
 /// Longest cell of a table for people.
 const CELL_CHARS_MAX: usize = 120;
+/// A text keeps this much of itself, however many columns there are.
+const TEXT_CHARS_MIN: usize = 16;
+/// Blanks beside a column.
+const GAP: usize = 2;
 
 /// How to print a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -61,21 +66,48 @@ fn row(frame: &DataFrame, index: usize) -> Vec<AnyValue<'_>> {
 
 fn table(frame: &DataFrame, style: Style) -> String {
     let header: Vec<String> = names(frame).iter().map(|name| escape::terminal(name, CELL_CHARS_MAX)).collect();
+    let shown = frame.height().min(ROWS_MAX);
+    let cell = |value: &AnyValue<'_>| match value {
+        AnyValue::Null => "-".to_owned(),
+        value => escape::terminal(&text(value), CELL_CHARS_MAX),
+    };
+    let rows: Vec<Vec<String>> = (0..shown).map(|index| row(frame, index).iter().map(cell).collect()).collect();
+    let is_text: Vec<bool> = frame.columns().iter().map(|column| matches!(column.dtype(), DataType::String)).collect();
+    let widest = text_width(style.width, &header, &rows, &is_text);
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let mut out = terminal::table(style, &header);
-    let shown = frame.height().min(ROWS_MAX);
-    for index in 0..shown {
-        let cell = |value: &AnyValue<'_>| match value {
-            AnyValue::Null => "-".to_owned(),
-            value => escape::terminal(&text(value), CELL_CHARS_MAX),
-        };
-        out.add_row(row(frame, index).iter().map(cell).collect::<Vec<_>>());
+    out.set_content_arrangement(ContentArrangement::Disabled);
+    for (index, is_text) in is_text.iter().enumerate() {
+        if let (false, Some(column)) = (is_text, out.column_mut(index)) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for row in rows {
+        let cells = row.into_iter().zip(&is_text);
+        out.add_row(
+            cells.map(|(cell, is_text)| if *is_text { escape::shorten(&cell, widest).into_owned() } else { cell }).collect::<Vec<_>>(),
+        );
     }
     let mut text = format!("{}\n", out.trim_fmt());
     let left = frame.height() - shown;
     let more = if left > 0 { format!(", {left} of them not shown (use --format csv)") } else { String::new() };
     let _ = writeln!(text, "({} rows{more})", frame.height());
     terminal::paint(&text, style.colour)
+}
+
+/// How long a text may be so that the lines fit into `width`, [`TEXT_CHARS_MIN`] at least: a number or a name that is cut
+/// in two cannot be copied, so numbers stay whole, and a table of very many columns is wider than the terminal.
+fn text_width(width: usize, header: &[String], rows: &[Vec<String>], is_text: &[bool]) -> usize {
+    let of_column = |index: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.chars().count());
+        (cells.max().unwrap_or(0), header.get(index).map_or(0, |name| name.chars().count()))
+    };
+    let widths: Vec<(usize, usize)> = (0..header.len()).map(of_column).collect();
+    let needed = |most: usize| -> usize {
+        let own = |((cells, name), is_text): (&(usize, usize), &bool)| if *is_text { (*cells).min(most) } else { *cells }.max(*name) + GAP;
+        widths.iter().zip(is_text).map(own).sum()
+    };
+    (TEXT_CHARS_MIN..CELL_CHARS_MAX).rev().find(|most| needed(*most) <= width).unwrap_or(TEXT_CHARS_MIN)
 }
 
 /// A value that is not null, as text.
@@ -134,7 +166,9 @@ fn cell(value: &AnyValue<'_>) -> Value {
 
 fn parquet(frame: &DataFrame) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    ParquetWriter::new(&mut bytes).finish(&mut frame.clone()).map_err(|error| Error::Request(format!("Parquet: {error}")))?;
+    let layout = crate::emit::parquet::arrow_schema(frame.schema()).into_iter().collect();
+    let writer = ParquetWriter::new(&mut bytes).with_key_value_metadata(Some(KeyValueMetadata::from_static(layout)));
+    writer.finish(&mut frame.clone()).map_err(|error| Error::Request(format!("Parquet: {error}")))?;
     Ok(bytes)
 }
 
@@ -167,5 +201,20 @@ mod tests {
         let text = table(&sample(), Style::default());
         assert!(text.contains("a,\"b\"\\n") && text.ends_with("(3 rows)\n"), "{text}");
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+    }
+
+    // By hand: 30 columns of 7 digits and one of 100 letters: the text keeps 16 characters, the numbers all of theirs.
+    #[test]
+    fn numbers_stay_whole_in_narrow_terminals() {
+        let long = "word ".repeat(20);
+        let mut frame = df!("name" => [long.trim()]).unwrap();
+        for index in 0..30 {
+            frame.with_column(polars::prelude::Column::new(format!("n{index}").into(), [1_234_567_i64])).unwrap();
+        }
+        let text = table(&frame, Style { colour: false, width: 80 });
+        assert_eq!(text.matches("1234567").count(), 30, "{text}");
+        assert!(text.contains("word wo…ord word") && text.lines().count() == 4, "{text}");
+        let one = table(&frame.select(["name", "n0"]).unwrap(), Style { colour: false, width: 60 });
+        assert!(one.lines().all(|line| line.chars().count() <= 60) && one.lines().count() == 4, "{one}");
     }
 }

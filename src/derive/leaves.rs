@@ -101,6 +101,7 @@ mod tests {
                 self_count: 1,
                 leaf_function_id: function,
                 leaf_is_kernel: false,
+                leaf_dso_id: None,
             });
         }
         let (spreads, leaf_paths) = find(&tables);

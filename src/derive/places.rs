@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 
 use super::classes::{Classes, Marks};
 use super::paths::path;
-use crate::tables::{Tables, Text};
+use crate::tables::{Frame, Tables, Text};
 
 /// Classes that stand for themselves in rule 4, as a set: the frame decides, not the order here.
 pub const USER_CLASSES: &[&str] =
@@ -81,6 +81,22 @@ struct Known {
 
 const NOTHING: Known = Known { syscall: -1, user: -1, user_in_runtime: false, kernel: -1, site: -1, class: -1, entry: false, fault: false };
 
+/// A frame, as far as its place needs it.
+#[derive(Debug, Clone, Copy)]
+struct Brief {
+    bits: u64,
+    function: i32,
+    is_kernel: bool,
+    is_runtime: bool,
+}
+
+impl Brief {
+    fn of(frame: &Frame, marks: &Marks) -> Brief {
+        let (bits, is_runtime) = (marks.of(frame.function_id), marks.is_runtime(frame.function_id));
+        Brief { bits, function: frame.function_id.unwrap_or(-1), is_kernel: frame.is_kernel, is_runtime }
+    }
+}
+
 /// Finds places; holds what is looked up once.
 pub struct Places<'a> {
     tables: &'a Tables,
@@ -99,25 +115,25 @@ impl<'a> Places<'a> {
         let mut numbers: FxHashMap<Known, u32> = FxHashMap::from_iter([(NOTHING, 0)]);
         let mut known = vec![NOTHING];
         let mut of_node: Vec<u32> = Vec::with_capacity(tables.stacks.len());
+        // Stacks jump about in the frames: what is asked of them should fit into a cache.
+        let frames: Vec<Brief> = tables.frames.iter().map(|frame| Brief::of(frame, marks)).collect();
         for row in &tables.stacks {
             // Parents come first.
             let above = row.parent_stack_id.get().and_then(|parent| of_node.get(parent as usize)).copied().unwrap_or(0);
             let inherited = known.get(above as usize).copied().unwrap_or(NOTHING);
             let mut own = inherited;
-            if let Some(frame) = tables.frames.get(row.frame_id as usize) {
-                let (function, bits) = (frame.function_id.unwrap_or(-1), marks.of(frame.function_id));
-                let is_runtime = marks.is_runtime(frame.function_id);
+            if let Some(Brief { function, bits, is_kernel, is_runtime }) = frames.get(row.frame_id as usize).copied() {
                 if bits & syscall != 0 && own.syscall < 0 {
                     own.syscall = function;
                 }
                 own.entry |= bits & entry != 0;
                 own.fault |= bits & fault != 0;
-                if frame.is_kernel {
+                if is_kernel {
                     own.kernel = if own.kernel < 0 { function } else { own.kernel };
                 } else {
                     (own.user, own.user_in_runtime) = (function, is_runtime);
                 }
-                if !frame.is_kernel && function >= 0 && !is_runtime {
+                if !is_kernel && function >= 0 && !is_runtime {
                     (own.site, own.class) = (function, -1);
                 } else if bits & of_user != 0 && own.class < 0 {
                     own.class = function;

@@ -40,7 +40,7 @@ struct Node {
     total: i64,
     child: u32,
     sibling: u32,
-    label: u32,
+    frame: i32,
 }
 
 /// The stacks that carry weight.
@@ -51,8 +51,8 @@ struct Forest {
 
 impl Forest {
     /// Weights that are not positive have no width and are passed over.
-    fn new(tables: &Tables, weights: &[(i32, i64)], labels: &mut Labels<'_>) -> Forest {
-        let nodes = vec![Node { total: 0, child: NONE, sibling: NONE, label: NONE }; tables.stacks.len()];
+    fn new(tables: &Tables, weights: &[(i32, i64)]) -> Forest {
+        let nodes = vec![Node { total: 0, child: NONE, sibling: NONE, frame: -1 }; tables.stacks.len()];
         let mut forest = Forest { nodes, root: NONE };
         for (stack, weight) in weights.iter().filter(|(_, weight)| *weight > 0) {
             if let Some(node) = forest.nodes.get_mut(*stack as usize) {
@@ -74,7 +74,7 @@ impl Forest {
                 None => std::mem::replace(&mut forest.root, at as u32),
             };
             if let Some(node) = forest.nodes.get_mut(at) {
-                (node.sibling, node.label) = (sibling, labels.of(row.frame_id));
+                (node.sibling, node.frame) = (sibling, row.frame_id);
             }
         }
         forest
@@ -157,7 +157,7 @@ struct Open {
 /// The lines inferno reads, `root;caller;leaf weight`, each weight divided by `divisor` and rounded.
 pub fn fold(tables: &Tables, weights: &[(i32, i64)], divisor: i128) -> Folded {
     let mut labels = Labels::new(tables);
-    let forest = Forest::new(tables, weights, &mut labels);
+    let forest = Forest::new(tables, weights);
     let whole: i128 = forest.list(forest.root).map(|node| i128::from(node.total)).sum();
     let mut folded = Folded { lines: Vec::new(), cut: 0 };
     let mut open = vec![Open { path: String::new(), depth: 0, group: Group { children: vec![forest.root], total: whole } }];
@@ -166,7 +166,7 @@ pub fn fold(tables: &Tables, weights: &[(i32, i64)], divisor: i128) -> Folded {
         let mut own = frame.group.total;
         let mut below: BTreeMap<u32, Group> = BTreeMap::new();
         for node in frame.group.children.iter().flat_map(|first| forest.list(*first)) {
-            let group = below.entry(node.label).or_default();
+            let group = below.entry(labels.of(node.frame)).or_default();
             group.total += i128::from(node.total);
             if node.child != NONE {
                 group.children.push(node.child);

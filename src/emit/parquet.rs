@@ -1,7 +1,8 @@
 //! tables/*.parquet: every table that has rows, zstd, row groups of 262,144, the schema's version in the metadata.
 
-use polars::prelude::{PolarsError, PolarsResult};
+use polars::prelude::{CompatLevel, PolarsError, PolarsResult, Schema, SchemaExt};
 use polars_io::parquet::write::{KeyValueMetadata, ParquetCompression, ParquetWriter};
+use polars_parquet::write::schema_to_metadata_key;
 use polars_utils::compression::ZstdLevel;
 use rayon::prelude::*;
 
@@ -32,18 +33,27 @@ fn file(tables: &Tables, table: &str, rows: usize) -> PolarsResult<Vec<u8>> {
         let batch = tables.batch(table, start..start + ROW_GROUP_ROWS);
         bridge::frame(&batch.map_err(|error| PolarsError::ComputeError(error.to_string().into()))?)
     };
-    let metadata = vec![("tripod.schema".to_owned(), SCHEMA_VERSION.to_owned()), ("tripod.table".to_owned(), table.to_owned())];
+    let empty = frame(rows)?;
+    let mut metadata = vec![("tripod.schema".to_owned(), SCHEMA_VERSION.to_owned()), ("tripod.table".to_owned(), table.to_owned())];
+    metadata.extend(arrow_schema(empty.schema()));
     let mut bytes = Vec::new();
     let mut writer = ParquetWriter::new(&mut bytes)
         .with_compression(ParquetCompression::Zstd(fastest()))
         .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata)))
-        .batched(frame(rows)?.schema())?;
+        .batched(empty.schema())?;
     for start in (0..rows).step_by(ROW_GROUP_ROWS) {
         writer.write_batch(&frame(start)?)?;
     }
     writer.finish()?;
     drop(writer);
     Ok(bytes)
+}
+
+/// The columns' types in the layout that every Arrow library computes with. Left alone, polars notes its own layout of text
+/// (string_view), which pyarrow reads but can neither filter nor sort.
+pub fn arrow_schema(schema: &Schema) -> Option<(String, String)> {
+    let pair = schema_to_metadata_key(&schema.to_arrow(CompatLevel::oldest()));
+    Some((pair.key, pair.value?))
 }
 
 /// Level 1: level 3 takes half as long again for 3 % less (measured on 700,000 waits and 2.8 million stacks).

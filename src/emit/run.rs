@@ -1,5 +1,6 @@
 //! What the stages hand to the emitters: plain data, nothing left to decide.
 
+use crate::stages::StageCost;
 use crate::tables::Tables;
 
 /// Everything that is printed or written about one run.
@@ -77,6 +78,12 @@ pub struct Stage {
     pub cpu_ms: i64,
     /// Peak resident set at the end of the stage.
     pub peak_bytes: i64,
+}
+
+impl From<&StageCost> for Stage {
+    fn from(cost: &StageCost) -> Stage {
+        Stage { name: cost.name.to_owned(), wall_ms: cost.wall_ms, cpu_ms: cost.cpu_ms, peak_bytes: cost.peak_bytes }
+    }
 }
 
 /// A hypothesis as its file describes it.

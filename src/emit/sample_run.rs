@@ -154,6 +154,7 @@ fn stacks(tables: &mut Tables) {
             self_count: 1,
             leaf_function_id: None,
             leaf_is_kernel: false,
+            leaf_dso_id: None,
         });
         tables.waits.push(Wait {
             artifact_id: 0,

@@ -9,7 +9,7 @@ use std::path::Path;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, presets};
 
 use super::view::{Entry, REJECTS, SUPPORTS, Slot};
-use super::{Run, View, anchor, escape, number, quality, unresolved, wall};
+use super::{Stage, View, anchor, escape, number, quality, unresolved, wall};
 use crate::tables::{Thread, ThreadState};
 
 const HOTSPOTS_MAX: usize = 10;
@@ -72,8 +72,8 @@ pub fn paint(text: &str, colour: bool) -> String {
     out
 }
 
-/// The report. `dir` is where the run directory lies, if it was written.
-pub fn render(view: &View<'_>, style: Style, dir: Option<&Path>, timings: bool) -> String {
+/// The report. `dir` is where the run directory lies, if it was written; `timings` what the stages cost, if that was asked for.
+pub fn render(view: &View<'_>, style: Style, dir: Option<&Path>, timings: &[Stage]) -> String {
     let run = view.run;
     let mut out = format!("{}\n", bold(&wall::sentence(&run.wall_line, &|text| escape::plain(text).into_owned())));
     if !run.target.is_empty() {
@@ -86,8 +86,8 @@ pub fn render(view: &View<'_>, style: Style, dir: Option<&Path>, timings: bool) 
     nameless(&mut out, view, style);
     losses(&mut out, view);
     record_next(&mut out, view);
-    if timings {
-        stages(&mut out, run, style);
+    if !timings.is_empty() {
+        stages(&mut out, timings, style);
     }
     if let Some(dir) = dir {
         let shown = escape::plain(&dir.to_string_lossy()).into_owned();
@@ -337,9 +337,9 @@ fn record_next(out: &mut String, view: &View<'_>) {
     more(out, recordings.len(), COMMANDS_MAX, "hypothesis.md");
 }
 
-fn stages(out: &mut String, run: &Run, style: Style) {
+fn stages(out: &mut String, timings: &[Stage], style: Style) {
     let mut table = table(style, &["Stage", "Wall ms", "CPU ms", "Peak"]);
-    for stage in &run.timings {
+    for stage in timings {
         table.add_row([stage.name.clone(), number::count(stage.wall_ms), number::count(stage.cpu_ms), number::bytes(stage.peak_bytes)]);
     }
     align_right(&mut table, &[1, 2, 3]);
@@ -353,7 +353,8 @@ mod tests {
 
     #[test]
     fn words_without_colour_and_nothing_that_moves_the_cursor() {
-        let text = render(&View::new(&sample_run::hostile()), Style::default(), Some(Path::new("tripod-out/x")), true);
+        let run = sample_run::hostile();
+        let text = render(&View::new(&run), Style::default(), Some(Path::new("tripod-out/x")), &run.timings);
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
         assert!(!text.contains('\u{202e}'));
         for part in [
@@ -373,8 +374,8 @@ mod tests {
     #[test]
     fn colour_changes_nothing_but_colour() {
         let run = sample_run::hostile();
-        let plain = render(&View::new(&run), Style::default(), None, false);
-        let colour = render(&View::new(&run), Style { colour: true, ..Style::default() }, None, false);
+        let plain = render(&View::new(&run), Style::default(), None, &[]);
+        let colour = render(&View::new(&run), Style { colour: true, ..Style::default() }, None, &[]);
         assert!(colour.contains("\u{1b}[31m"));
         let mut stripped = colour;
         for (_, sequence) in MARKS {
@@ -385,7 +386,7 @@ mod tests {
 
     #[test]
     fn lines_of_tables_fit() {
-        let text = render(&View::new(&sample_run::hostile()), Style { colour: false, width: 80 }, None, false);
+        let text = render(&View::new(&sample_run::hostile()), Style { colour: false, width: 80 }, None, &[]);
         let wide: Vec<&str> = text.lines().filter(|line| line.starts_with(' ') && line.chars().count() > 82).collect();
         assert!(wide.is_empty(), "{wide:#?}");
     }

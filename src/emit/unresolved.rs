@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 use super::{View, escape};
-use crate::tables::{Dso, Event, Stack, Tables};
+use crate::tables::{Dso, Event, Frame, Stack, Tables};
 
 /// How many rows are listed.
 pub const ROWS_MAX: usize = 10;
@@ -155,9 +155,11 @@ impl Nodes {
         let mut nodes = Nodes { of: Vec::with_capacity(tables.stacks.len()), members: vec![Vec::new()] };
         let mut larger: FxHashMap<(u32, i32), u32> = FxHashMap::default();
         let mut known: FxHashMap<Vec<i32>, u32> = FxHashMap::from_iter([(Vec::new(), 0)]);
+        // Stacks jump about in the frames: what is asked of them should fit into a cache.
+        let nameless = |frame: &Frame| frame.function_id.map_or(frame.dso_id.unwrap_or(UNMAPPED), |_| NAMED);
+        let nameless: Vec<i32> = tables.frames.iter().map(nameless).collect();
         for Stack { parent_stack_id, frame_id, .. } in &tables.stacks {
-            let frame = usize::try_from(*frame_id).ok().and_then(|frame| tables.frames.get(frame));
-            let dso = frame.filter(|frame| frame.function_id.is_none()).map(|frame| frame.dso_id.unwrap_or(UNMAPPED));
+            let dso = usize::try_from(*frame_id).ok().and_then(|frame| nameless.get(frame)).copied().filter(|dso| *dso != NAMED);
             let parent = parent_stack_id.get().and_then(|parent| usize::try_from(parent).ok());
             let above = parent.and_then(|parent| nodes.of.get(parent)).map_or(0, |of| of.0);
             let set = match dso {

@@ -69,8 +69,8 @@ pub struct Comparability {
 /// Facts of the machine that must agree (rules.md Q30).
 const HOST_KEYS: [&str; 5] = ["kernel_release", "arch", "cpus", "cpu_model", "governor"];
 
-/// Formats that do not say themselves what they recorded.
-const SILENT_KINDS: [&str; 6] = ["strace-summary", "strace-log", "offcpu-stacks", "folded-stacks", "memory-series", "perf-stat"];
+/// Formats that say themselves what they recorded.
+const SPEAKING_KINDS: [&str; 6] = ["perf.data", "heaptrack", "hyperfine", "time-v", "profile-log", "manifest"];
 
 impl Comparability {
     pub fn find(tables: &Tables) -> Comparability {
@@ -168,7 +168,7 @@ pub fn execution_of<'a>(tables: &'a Tables, artifact: &Artifact) -> Option<&'a E
 /// A file that is not the one its manifest speaks of, and does not say itself what it recorded.
 fn changed(tables: &Tables, artifact: &Artifact) -> Option<String> {
     let about = |row: &&Diagnostic| row.artifact_id == Some(artifact.artifact_id) && row.kind.as_ref() == "manifest_sha256_differs";
-    let is_silent = SILENT_KINDS.contains(&artifact.kind.as_ref());
+    let is_silent = !SPEAKING_KINDS.contains(&artifact.kind.as_ref());
     (is_silent && tables.diagnostics.iter().any(|row| about(&row))).then(|| {
         "the manifest describes another file of this name (its SHA-256 differs), and this one does not say what it recorded".to_owned()
     })

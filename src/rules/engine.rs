@@ -1,22 +1,43 @@
 //! The one door of `SQLContext`: views and queries over the tables, one fresh context per query (a failed query poisons
 //! the next one in polars 0.55).
 
+mod parts;
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use polars::prelude::{DataFrame, DataType, IntoLazy, LazyFrame, NamedFrom, Series};
-use polars::sql::SQLContext;
+use polars::prelude::{DataFrame, DataType, IntoLazy, LazyFrame, NamedFrom, PolarsResult, Series, col};
+use polars::sql::{SQLContext, sql_expr};
 
 use super::comparable::{Comparability, execution_of};
 use crate::error::{Error, Result};
 use crate::tables::{Tables, bridge};
+use parts::parts;
+
+/// Tables of more rows than this are worth a plan that filters and narrows them early; for smaller ones the planning of
+/// some 200 statements costs more than all their rows.
+const SMALL: usize = 4_096;
 
 /// The tables and views of a run, ready to be asked.
 pub struct Engine {
-    frames: RefCell<Vec<(String, LazyFrame)>>,
+    frames: RefCell<Vec<Known>>,
     /// Views that nobody has asked for yet: most recordings need a part of them.
     pending: RefCell<Vec<View>>,
     views: usize,
+}
+
+/// A table, or a view that was made.
+struct Known {
+    name: String,
+    frame: LazyFrame,
+    /// Rows; unknown where the table is read from files as it is asked.
+    height: Option<usize>,
+}
+
+impl Known {
+    fn made(name: String, frame: DataFrame) -> Known {
+        Known { name, height: Some(frame.height()), frame: frame.lazy() }
+    }
 }
 
 struct View {
@@ -39,12 +60,16 @@ impl Engine {
     }
 
     fn plain(frames: Vec<(String, DataFrame)>) -> Engine {
-        Engine::lazy(frames.into_iter().map(|(name, frame)| (name, frame.lazy())).collect())
+        Engine::knowing(frames.into_iter().map(|(name, frame)| Known::made(name, frame)).collect())
+    }
+
+    fn knowing(frames: Vec<Known>) -> Engine {
+        Engine { frames: RefCell::new(frames), pending: RefCell::default(), views: 0 }
     }
 
     /// Tables without views or standing, for `tripod query` over a dataset.
     pub fn lazy(frames: Vec<(String, LazyFrame)>) -> Engine {
-        Engine { frames: RefCell::new(frames), pending: RefCell::default(), views: 0 }
+        Engine::knowing(frames.into_iter().map(|(name, frame)| Known { name, frame, height: None }).collect())
     }
 
     /// Tables read back from a run directory, and `admitted`, for which `tables` must have artifacts and executions.
@@ -64,10 +89,12 @@ impl Engine {
         self.materialize(&words, before)?;
         // Registering all of a hundred tables costs more than most queries.
         let mut context = SQLContext::new();
-        for (name, frame) in self.frames.borrow().iter().filter(|(name, _)| is_named(&words, name)) {
-            context.register(name, frame.clone());
+        let mut are_small = true;
+        for known in self.frames.borrow().iter().filter(|known| is_named(&words, &known.name)) {
+            context.register(&known.name, known.frame.clone());
+            are_small &= known.height.is_some_and(|height| height <= SMALL);
         }
-        context.execute(sql).and_then(|frame| frame.collect()).map_err(|error| error.to_string())
+        answer(&mut context, sql, are_small).map_err(|error| error.to_string())
     }
 
     /// Turns the views that are named into tables, those they are built on first.
@@ -78,7 +105,7 @@ impl Engine {
             let Some(at) = named else { return Ok(()) };
             let view = self.pending.borrow_mut().remove(at);
             let frame = self.ask(&view.sql, view.number).map_err(|error| format!("{}: {error}", view.file))?;
-            self.frames.borrow_mut().push((view.name, frame.lazy()));
+            self.frames.borrow_mut().push(Known::made(view.name, frame));
         }
     }
 
@@ -89,15 +116,55 @@ impl Engine {
         self.pending.get_mut().push(View { number, name: name.to_owned(), file: file.to_owned(), sql: sql.to_owned() });
     }
 
-    /// The artifacts that have a row in `table` (where `predicate` holds).
+    /// The artifacts that have a row in `table` (where `predicate` holds). Most conditions of a catalogue are on tables
+    /// without rows, which no engine needs to be asked about; [`Engine::can_ask`] finds what is wrong with a condition there.
     pub fn artifacts_with(&self, table: &str, predicate: Option<&str>) -> Result<Vec<i32>> {
         let condition = predicate.map_or_else(String::new, |predicate| format!(" WHERE {predicate}"));
-        let sql = format!("SELECT DISTINCT artifact_id AS artifact_id FROM {table}{condition}");
-        let frame = self.ask(&sql, usize::MAX).map_err(|error| Error::Request(format!("needs: {table}{condition}: {error}")))?;
-        let mut out: Vec<i32> = integers(&frame, "artifact_id")?.into_iter().flatten().filter_map(|id| i32::try_from(id).ok()).collect();
+        let wrong = |error: String| Error::Request(format!("needs: {table}{condition}: {error}"));
+        self.materialize(&all_words(table), usize::MAX).map_err(wrong)?;
+        let known = self.frames.borrow().iter().find(|known| known.name == table).map(|known| (known.frame.clone(), known.height));
+        let Some((frame, height)) = known else { return Err(wrong("there is no such table".to_owned())) };
+        if height == Some(0) {
+            return Ok(Vec::new());
+        }
+        let found = with_condition(frame, predicate).and_then(|found| found.without_optimizations().collect());
+        let found = found.map_err(|error| wrong(error.to_string()))?;
+        let mut out: Vec<i32> = integers(&found, "artifact_id")?.into_iter().flatten().filter_map(|id| i32::try_from(id).ok()).collect();
         out.sort_unstable();
+        out.dedup();
         Ok(out)
     }
+
+    /// Whether a condition can be asked of a table, also of an empty one: the message says why not.
+    pub fn can_ask(&self, table: &str, predicate: Option<&str>) -> Result<()> {
+        let condition = predicate.map_or_else(String::new, |predicate| format!(" WHERE {predicate}"));
+        let sql = format!("SELECT DISTINCT artifact_id AS artifact_id FROM {table}{condition}");
+        self.ask(&sql, usize::MAX).map_err(|error| Error::Request(format!("needs: {table}{condition}: {error}")))?;
+        Ok(())
+    }
+}
+
+/// `artifact_id` of the rows where the condition holds.
+fn with_condition(frame: LazyFrame, predicate: Option<&str>) -> PolarsResult<LazyFrame> {
+    let kept = match predicate {
+        Some(predicate) => frame.filter(sql_expr(predicate)?),
+        None => frame,
+    };
+    Ok(kept.select([col("artifact_id")]))
+}
+
+/// Over small tables the queries behind WITH are answered one after the other; over others as one plan, in which a filter
+/// reaches the tables.
+fn answer(context: &mut SQLContext, sql: &str, are_small: bool) -> PolarsResult<DataFrame> {
+    if !are_small {
+        return context.execute(sql)?.collect();
+    }
+    let (named, last) = parts(sql).unwrap_or((Vec::new(), sql));
+    for (name, query) in named {
+        let frame = context.execute(query)?.without_optimizations().collect()?;
+        context.register(name, frame.lazy());
+    }
+    context.execute(last)?.without_optimizations().collect()
 }
 
 /// Every word of a statement in lower case, also what stands in quotes: rather a table too many than one that is missed.
@@ -127,7 +194,7 @@ fn standings(tables: &Tables, comparability: &Comparability) -> Result<[(String,
 }
 
 /// `reference`: signature, work and threads of the run and the CPUs of its machine, one row.
-fn reference(comparability: &Comparability) -> polars::prelude::PolarsResult<DataFrame> {
+fn reference(comparability: &Comparability) -> PolarsResult<DataFrame> {
     let columns = vec![
         Series::new("signature".into(), [comparability.signature.as_deref()]).into(),
         Series::new("work".into(), [comparability.work]).into(),
@@ -139,7 +206,7 @@ fn reference(comparability: &Comparability) -> polars::prelude::PolarsResult<Dat
 
 /// `admitted`: artifact_id, standing, what sets a refused one apart (difference), and by what counts of it are multiplied and divided so that they are counts of the
 /// bare run's work (1 and 1 where either declares none).
-fn admitted(tables: &Tables, comparability: &Comparability) -> polars::prelude::PolarsResult<DataFrame> {
+fn admitted(tables: &Tables, comparability: &Comparability) -> PolarsResult<DataFrame> {
     let mut ids = Vec::new();
     let mut standings = Vec::new();
     let mut up: Vec<i64> = Vec::new();

@@ -67,8 +67,8 @@ fn try_queries(hypotheses: &[Hypothesis]) -> Result<()> {
     for own in hypotheses.iter().filter(|own| !built_in.contains(&own.text.as_str())) {
         for alternate in own.slots.iter().flat_map(|slot| &slot.alternates) {
             for need in alternate.needs.iter().chain(&alternate.with) {
-                let found = engine.artifacts_with(&need.table, need.predicate.as_deref());
-                found.map_err(|error| own.at("needs", &need.table).error("a condition on a table", error.to_string()))?;
+                let asked = engine.can_ask(&need.table, need.predicate.as_deref());
+                asked.map_err(|error| own.at("needs", &need.table).error("a condition on a table", error.to_string()))?;
             }
             ask(&engine, own, alternate)?;
         }

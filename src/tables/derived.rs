@@ -19,6 +19,7 @@ table!("stack_costs", "Weight of the samples that end in a stack, target process
     self_count: i64, "count", "How many";
     leaf_function_id: Option<i32>, "id", "Function of the stack's leaf (the innermost inlined one); null where nothing names it";
     leaf_is_kernel: bool, "bool", "Whether the leaf is kernel code";
+    leaf_dso_id: Option<i32>, "id", "The file in which the leaf lies; null where the recording maps none there";
 });
 
 table!("stack_classes", "A stack that carries weight and a symbol class found on it (one row per class).", StackClass {

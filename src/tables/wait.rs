@@ -12,7 +12,7 @@ table!("waits", "One off-CPU interval of a thread with its reason; or one aggreg
     state: Option<Text>, "text", "Scheduler state at the switch: S, D, R, ...; null where the tool has none";
     reason: Text, "text", "lock, condvar, join, sleep, fsync, disk, poll, pipe, accept, network, fault, child, preempted, stopped, other or unknown; from the stack";
     stack_id: Maybe32, "id", "Where it waited";
-    waker_thread_id: Maybe32, "id", "Who woke it";
+    waker_thread_id: Maybe32, "id", "Who woke it; the idle task (tid 0) stands for an interrupt on an idle CPU: who asked for it is not recorded";
     waker_stack_id: Maybe32, "id", "Where the waker was";
     clipped: bool, "bool", "Began before or ended after the recording: dur_ns is a lower bound";
     record_no: i64, "record", "Record of the switch (or the line, for text)";

@@ -10,16 +10,15 @@ use std::path::Path;
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::Value;
 
+use tripod::{AnalyzeRequest, emit};
+
 use crate::support::{self, Outcome};
 
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for name in support::scenarios() {
         let (a, b, c) = (name.clone(), name.clone(), name.clone());
-        if is_base(&name) && !support::is_settled(&name) {
-            let later = || Ok(Completion::ignored_with(support::UNSETTLED));
-            trials.push(Trial::ignorable_test(format!("removal::{name}"), later));
-        } else if is_base(&name) {
+        if is_base(&name) {
             trials.push(Trial::ignorable_test(format!("removal::single::{a}"), move || single(&a)));
             trials.push(Trial::ignorable_test(format!("removal::slot::{b}"), move || whole_slots(&b)));
             trials.push(Trial::ignorable_test(format!("removal::duplicate::{c}"), move || duplicate(&c)));
@@ -27,6 +26,18 @@ pub fn trials() -> Vec<Trial> {
     }
     trials
 }
+
+/// (recording, artifact that is removed, hypothesis, why its word changes without it). A line that no longer holds fails, too.
+const KNOWN: &[(&str, &str, &str, &str)] = &[
+    ("s12-oversubscription", "sched.perf.data.zst", "R39", WAKERS),
+    ("s16-mmap-lock", "sched.perf.data.zst", "R39", WAKERS),
+    ("s15-network-wait", "perf-stat.json", "R36S", SPREAD),
+    ("s23-compress", "perf-stat.json", "R36S", SPREAD),
+    ("s8-mmap-churn", "perf-stat.json", "R36S", SPREAD),
+    ("s9-scan", "time-v.txt", "R28", "the next bare run is slower, so the traced one no longer counts as distorted (Q21)"),
+];
+const WAKERS: &str = "B is not trusted where the scheduler's record shows who ends the waits; without that record it is, and rejects";
+const SPREAD: &str = "a preview: its interval is the spread of the bare runs, which one run less makes narrower";
 
 /// s0-..., s2b-..., s10-..., but not the partners (s1p-...) and twins (s1r-...).
 fn is_base(name: &str) -> bool {
@@ -43,10 +54,14 @@ struct SlotState {
 /// hypothesis -> slot letter -> state.
 type Ledger = BTreeMap<String, BTreeMap<String, SlotState>>;
 
+/// As summary.json has it. In this process, and without the other files: there are two thousand of these.
 fn ledger(input: &Path) -> Result<Ledger, Failed> {
-    let scratch = tempfile::tempdir()?;
-    let run = support::analyze(input, scratch.path(), &[])?;
-    let summary = support::summary(&run)?;
+    let request = AnalyzeRequest { paths: vec![input.to_path_buf()], symbol_dirs: vec![support::symbols()], ..AnalyzeRequest::default() };
+    let run = tripod::analyze(&request)?;
+    let emitter = emit::EMITTERS.iter().find(|emitter| emitter.name == "summary.json").ok_or("no summary.json")?;
+    let files = (emitter.emit)(&emit::View::new(&run), emit::EmitOptions::default())?;
+    let (_, bytes) = files.first().ok_or("no summary.json")?;
+    let summary: Value = serde_json::from_slice(bytes)?;
     let mut ledger = Ledger::new();
     for row in summary["hypotheses"].as_array().into_iter().flatten() {
         let id = row["id"].as_str().unwrap_or_default().to_owned();
@@ -91,16 +106,24 @@ fn single(name: &str) -> Outcome {
                 let was = old.get(letter).map(|slot| slot.verdict.as_str());
                 let same_artifact = old.get(letter).is_some_and(|was| was.artifacts == slot.artifacts);
                 if slot.verdict == "rejects" && was != Some("rejects") && same_artifact {
-                    wrong.push(format!("without {removed}: {id} {letter} became rejects (was {was:?})"));
+                    wrong.push((removed.clone(), id.clone(), format!("without {removed}: {id} {letter} became rejects (was {was:?})")));
                 }
             }
             let excused = old.values().any(|slot| slot.artifacts.contains(&removed) && slot.verdict != "supports");
             if supports(slots) > supports(old) && !excused {
-                wrong.push(format!("without {removed}: {id} rose from {} to {}", supports(old), supports(slots)));
+                let message = format!("without {removed}: {id} rose from {} to {}", supports(old), supports(slots));
+                wrong.push((removed.clone(), id.clone(), message));
             }
         }
     }
-    verdict(wrong)
+    let known: Vec<_> = KNOWN.iter().filter(|(recording, ..)| *recording == name).collect();
+    let is_known = |removed: &str, id: &str| known.iter().any(|(_, artifact, hypothesis, _)| *artifact == removed && *hypothesis == id);
+    let gone =
+        known.iter().filter(|(_, artifact, hypothesis, _)| !wrong.iter().any(|(removed, id, _)| removed == artifact && id == hypothesis));
+    let gone: Vec<String> =
+        gone.map(|(_, artifact, hypothesis, _)| format!("{hypothesis} without {artifact} is listed as known, and holds")).collect();
+    let new = wrong.iter().filter(|(removed, id, _)| !is_known(removed, id)).map(|(_, _, message)| message.clone());
+    verdict(new.chain(gone).collect())
 }
 
 fn whole_slots(name: &str) -> Outcome {

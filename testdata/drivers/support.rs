@@ -18,20 +18,6 @@ pub fn testdata() -> PathBuf {
     project().join("testdata")
 }
 
-/// Whether the recording is one of the first: those of later hypotheses are judged by labels, anchors, peers and `verify`
-/// only, until what they differ in from themselves with an artifact less or changed is explained. `TRIPOD_ALL_RECORDINGS=1`
-/// judges them all.
-pub fn is_settled(name: &str) -> bool {
-    if std::env::var_os("TRIPOD_ALL_RECORDINGS").is_some() {
-        return true;
-    }
-    const HEADS: [&str; 15] = ["s0", "s1", "s1p", "s1r", "s2", "s2p", "s3", "s3p", "s3r", "s4", "s4p", "s6", "s6p", "s7", "s7p"];
-    ["real-sqlite3", "system-wide"].contains(&name) || HEADS.contains(&name.split('-').next().unwrap_or(""))
-}
-
-/// Why a test of another recording does not run.
-pub const UNSETTLED: &str = "a later recording: its differences are not explained yet";
-
 /// The recordings: every folder of testdata/scenarios that has a manifest, by name.
 pub fn scenarios() -> Vec<String> {
     let mut names: Vec<String> = list(&testdata().join("scenarios"))

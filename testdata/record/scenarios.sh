@@ -92,7 +92,7 @@ more() {
             record s2b-cpu-mutex s2b hammer 200000 4
             partner sched; sched_on=""
             record s2bp-local-totals s2b local 200000 4 ;;
-        s3b) work_heap=60000 work_bench=1500000 bench_variants=formatted,quiet
+        s3b) work_heap=60000 work_bench=4000000 bench_variants=formatted,quiet
             record s3b-format-churn s3b formatted 8000000
             partner; work_heap=60000
             record s3bp-quiet s3b quiet 40000000 ;;
@@ -173,7 +173,7 @@ more() {
             elfs="$rec/bin/s19 $rec/bin/s19many $rec/bin/s19one $libc $loader"
             with_bench=0 offcpu_s=1 only="bare time-v perf-stat cpu-fp cpu-dwarf offcpu strace-cw"
             record s19p-no-libraries s19 one 600 ;;
-        s20) work_heap=20000 work_bench=300000 bench_variants=throwing,error-codes
+        s20) work_heap=20000 work_bench=600000 bench_variants=throwing,error-codes
             record s20-exceptions s20 throwing 1200000
             partner
             record s20p-error-codes s20 error-codes 10000000 ;;
@@ -181,7 +181,7 @@ more() {
             record s21-memcpy s21 copied 60000
             partner mem
             record s21p-in-place s21 in-place 4000000 ;;
-        s22) work_heap=60000 work_bench=500000 bench_variants=json,binary
+        s22) work_heap=60000 work_bench=4000000 bench_variants=json,binary
             record s22-serialize s22 json 3000000
             partner
             record s22p-binary s22 binary 60000000 ;;

@@ -137,6 +137,7 @@ fn a_stack_may_have_a_class_by_its_file_alone() {
         self_count: 1,
         leaf_function_id: None,
         leaf_is_kernel: false,
+        leaf_dso_id: None,
     };
     tables.stack_costs = vec![cost(1)];
     let marks = classes.mark(&tables);

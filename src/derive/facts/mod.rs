@@ -70,7 +70,7 @@ fn costs_of(tables: &Tables, event: i32) -> &[StackCost] {
 }
 
 /// The innermost frame of a stack.
-fn innermost(tables: &Tables, stack: i32) -> Option<&Frame> {
+pub fn innermost(tables: &Tables, stack: i32) -> Option<&Frame> {
     let node = tables.stacks.get(usize::try_from(stack).ok()?)?;
     tables.frames.get(usize::try_from(node.frame_id).ok()?)
 }

@@ -1,6 +1,6 @@
 //! Q18: names that come from a file which may not be the recorded one, and files that were refused because they are not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{ByStack, costs_of, cpu_events, fact, innermost};
 use crate::derive::nodes::Nodes;
@@ -15,18 +15,10 @@ pub fn find(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> Vec<RecordingFac
     let by_name: Vec<bool> = tables.dsos.iter().map(|dso| is_by_name(tables, dso)).collect();
     let refused: Vec<bool> = tables.dsos.iter().map(|dso| is_refused(tables, dso)).collect();
     let mut out = Vec::new();
-    for (artifact, stacks) in weights(tables, waits) {
+    for (artifact, Weights { whole, of_dso }) in weights(tables, nodes, waits) {
         // Other tools name their stacks themselves, on the recorded machine.
         if tables.artifacts.get(artifact as usize).is_none_or(|row| row.kind.as_ref() != "perf.data") {
             continue;
-        }
-        let whole = stacks.values().fold(0_i64, |sum, weight| sum.saturating_add(*weight));
-        let mut of_dso: BTreeMap<usize, i64> = BTreeMap::new();
-        for (stack, weight) in stacks {
-            for dso in dsos(tables, nodes, stack) {
-                let sum = of_dso.entry(dso).or_default();
-                *sum = sum.saturating_add(weight);
-            }
         }
         for (name, doubtful) in [("names_by_file_name", &by_name), ("names_refused", &refused)] {
             let mut found: Vec<(i64, usize)> =
@@ -44,32 +36,54 @@ pub fn find(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> Vec<RecordingFac
     out
 }
 
-/// Weight per stack: CPU samples of the program, waits, and traced calls.
-fn weights(tables: &Tables, waits: &ByStack) -> BTreeMap<i32, BTreeMap<i32, i64>> {
-    let mut out: BTreeMap<i32, BTreeMap<i32, i64>> = BTreeMap::new();
-    let mut add = |artifact: i32, stack: i32, weight: i64| {
-        let sum = out.entry(artifact).or_default().entry(stack).or_default();
-        *sum = sum.saturating_add(weight);
-    };
+/// What a recording weighs, and how much of that is in a place named by each dso.
+#[derive(Default)]
+struct Weights {
+    whole: i64,
+    of_dso: BTreeMap<usize, i64>,
+}
+
+impl Weights {
+    fn add(&mut self, dsos: [Option<usize>; 2], weight: i64) {
+        self.whole = self.whole.saturating_add(weight);
+        let [first, second] = dsos;
+        for dso in first.into_iter().chain(second.filter(|_| second != first)) {
+            let sum = self.of_dso.entry(dso).or_default();
+            *sum = sum.saturating_add(weight);
+        }
+    }
+}
+
+/// By artifact: CPU samples of the program, waits, and traced calls.
+fn weights(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> BTreeMap<i32, Weights> {
+    let mut out: BTreeMap<i32, Weights> = BTreeMap::new();
     for event in cpu_events(tables) {
         let costs = costs_of(tables, event.event_id);
-        costs.iter().for_each(|cost| add(event.artifact_id, cost.stack_id, cost.self_weight));
+        if costs.is_empty() {
+            continue;
+        }
+        let own = out.entry(event.artifact_id).or_default();
+        costs.iter().for_each(|cost| own.add(dsos(tables, nodes, cost.stack_id), cost.self_weight));
     }
     for ((artifact, stack), (_, weight)) in waits {
-        stack.iter().for_each(|stack| add(*artifact, *stack, *weight));
+        if let Some(stack) = stack {
+            out.entry(*artifact).or_default().add(dsos(tables, nodes, *stack), *weight);
+        }
     }
     for call in &tables.syscall_events {
-        call.stack_id.into_iter().for_each(|stack| add(call.artifact_id, stack, 1));
+        if let Some(stack) = call.stack_id {
+            out.entry(call.artifact_id).or_default().add(dsos(tables, nodes, stack), 1);
+        }
     }
     out
 }
 
 /// Where the stack ends, and where the program's own code on it lies: a place is named by either.
-fn dsos(tables: &Tables, nodes: &Nodes, stack: i32) -> BTreeSet<usize> {
+fn dsos(tables: &Tables, nodes: &Nodes, stack: i32) -> [Option<usize>; 2] {
     let frame = innermost(tables, stack);
     let site = nodes.site(stack).and_then(|id| tables.functions.get(usize::try_from(id).ok()?));
-    let ids = [frame.and_then(|frame| frame.dso_id), site.and_then(|site| site.dso_id)];
-    ids.into_iter().flatten().filter_map(|id| usize::try_from(id).ok()).collect()
+    let number = |id: Option<i32>| id.and_then(|id| usize::try_from(id).ok());
+    [number(frame.and_then(|frame| frame.dso_id)), number(site.and_then(|site| site.dso_id))]
 }
 
 fn is_by_name(tables: &Tables, dso: &Dso) -> bool {

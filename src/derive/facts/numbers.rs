@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{ByStack, add, fact};
+use rustc_hash::FxHashMap;
+
+use super::{ByStack, fact};
 use crate::derive::nodes::Nodes;
 use crate::tables::{RecordingFact, Tables};
 
@@ -18,6 +20,9 @@ const TOTAL_MIN: i64 = 100;
 const UNITS: [f64; 4] = [1.0, 1e3, 1e6, 1e9];
 /// Rounding to another unit moves a figure by this much at most.
 const ROUNDING: f64 = 1e-3;
+
+/// How many and how much, by artifact and function at the leaf.
+type ByFunction = FxHashMap<(i32, Option<i32>), (i64, i64)>;
 
 /// What one recording adds up to by function at the leaf: once as numbers of observations, once as their weights.
 #[derive(Debug, Default)]
@@ -49,23 +54,30 @@ pub fn find(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> Vec<RecordingFac
 }
 
 fn figures(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> BTreeMap<i32, Figures> {
-    let mut out: BTreeMap<i32, Figures> = BTreeMap::new();
     let usable = |artifact: i32| {
         tables.artifacts.get(artifact as usize).is_some_and(|row| !matches!(row.status.as_ref(), "duplicate" | "unreadable"))
     };
-    let leaf = |stack: Option<i32>| -> String {
-        let function = stack.and_then(|stack| nodes.function(stack)).and_then(|id| tables.functions.get(usize::try_from(id).ok()?));
-        function.map_or_else(String::new, |row| row.name.to_string())
+    // By the function's number first: names are long, and many stacks end in few functions.
+    let function = |stack: Option<i32>| stack.and_then(|stack| nodes.function(stack));
+    let mut by_function = ByFunction::default();
+    let mut add = |artifact: i32, function: Option<i32>, count: i64, weight: i64| {
+        let sum = by_function.entry((artifact, function)).or_default();
+        *sum = (sum.0.saturating_add(count), sum.1.saturating_add(weight));
     };
-    // Per stack first: names are long, stacks few.
-    let mut of_stack = waits.clone();
-    for sample in &tables.samples {
-        if let Some(event) = tables.events.get(sample.event_id as usize) {
-            add(&mut of_stack, (event.artifact_id, sample.stack_id.get()), sample.weight);
-        }
+    for ((artifact, stack), (count, weight)) in waits {
+        add(*artifact, function(*stack), *count, *weight);
     }
-    for ((artifact, stack), (count, weight)) in of_stack.into_iter().filter(|((artifact, _), _)| usable(*artifact)) {
-        let name = leaf(stack);
+    for samples in tables.samples.chunk_by(|a, b| a.event_id == b.event_id) {
+        let Some(event) = samples.first().and_then(|first| tables.events.get(first.event_id as usize)) else { continue };
+        samples.iter().for_each(|sample| add(event.artifact_id, function(sample.stack_id.get()), 1, sample.weight));
+    }
+    let name = |function: Option<i32>| -> String {
+        let row = function.and_then(|id| tables.functions.get(usize::try_from(id).ok()?));
+        row.map_or_else(String::new, |row| row.name.to_string())
+    };
+    let mut out: BTreeMap<i32, Figures> = BTreeMap::new();
+    for ((artifact, function), (count, weight)) in by_function.into_iter().filter(|((artifact, _), _)| usable(*artifact)) {
+        let name = name(function);
         let own = out.entry(artifact).or_default();
         for (sums, by) in [(&mut own.counts, count), (&mut own.weights, weight)] {
             let sum = sums.entry(name.clone()).or_default();
