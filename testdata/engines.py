@@ -21,8 +21,7 @@ SPARK_TYPES = {"int32": "INT", "int64": "BIGINT", "float64": "DOUBLE", "utf8": "
 # Names of types as the table reference has them. Arrow has three layouts of text; the engines differ in which they give.
 ARROW_TYPES = {
     pyarrow.int32(): "int32", pyarrow.int64(): "int64", pyarrow.float64(): "float64", pyarrow.bool_(): "bool",
-    # Not string_view: pyarrow neither filters nor sorts it.
-    pyarrow.string(): "utf8", pyarrow.large_string(): "utf8",
+    pyarrow.string(): "utf8", pyarrow.large_string(): "utf8", pyarrow.string_view(): "utf8",
 }
 
 

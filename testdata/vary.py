@@ -16,7 +16,7 @@ import pyarrow.parquet as parquet
 # Which ids a column holds. Every column with the unit `id` is here; `union` fails on one that is not.
 SPACES = {
     "artifact_id": "artifact", "other_artifact_id": "artifact", "stands_in": "artifact", "execution_id": "execution", "event_id": "event",
-    "process_id": "process", "parent_process_id": "process", "thread_id": "thread", "waker_thread_id": "thread", "dso_id": "dso",
+    "process_id": "process", "parent_process_id": "process", "thread_id": "thread", "waker_thread_id": "thread", "dso_id": "dso", "leaf_dso_id": "dso",
     "function_id": "function", "leaf_function_id": "function", "class_function_id": "function", "site_function_id": "function",
     "frame_id": "frame", "stack_id": "stack", "parent_stack_id": "stack", "waker_stack_id": "stack", "series_id": "series",
 }
