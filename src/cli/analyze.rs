@@ -157,9 +157,9 @@ pub fn run(args: Args) -> Result<Outcome> {
     drop(progress);
     if !job.quiet {
         // The last stage is over too late for summary.json.
-        let timings: Vec<Stage> = run.timings.iter().cloned().chain(writing.costs().iter().map(Stage::from)).collect();
-        let timings: &[Stage] = if job.options.timings { &timings } else { &[] };
-        out::print(terminal::render(&view, out::style(), Some(&job.place.dir()), timings).as_bytes())?;
+        let all = || run.timings.iter().cloned().chain(writing.costs().iter().map(Stage::from)).collect();
+        let timings: Vec<Stage> = if job.options.timings { all() } else { Vec::new() };
+        out::print(terminal::render(&view, out::style(), Some(&job.place.dir()), &timings).as_bytes())?;
         note.iter().for_each(|note| out::complain(note));
     }
     let failed = job.fail_on.iter().any(|condition| holds(*condition, &run));

@@ -4,8 +4,8 @@
 
 use rayon::prelude::*;
 
-use super::facts::innermost;
 use super::nodes::Nodes;
+use super::paths::path;
 use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text};
 
 /// The rows of `stack_costs` and `function_costs`, from the samples of target threads.
@@ -41,7 +41,7 @@ fn stack_costs(tables: &Tables, nodes: &Nodes) -> Vec<StackCost> {
                 self_count: same.len() as i64,
                 leaf_function_id: nodes.function(stack_id),
                 leaf_is_kernel: nodes.is_kernel(stack_id),
-                leaf_dso_id: innermost(tables, stack_id).and_then(|frame| frame.dso_id),
+                leaf_dso_id: path(tables, stack_id).next().and_then(|frame| frame.dso_id),
             });
         }
     }

@@ -18,7 +18,7 @@ mod hotspot_table;
 mod hypothesis;
 pub mod number;
 #[cfg(feature = "engine")]
-pub mod parquet;
+pub(crate) mod parquet;
 mod quality;
 mod quality_status;
 pub mod recipe;

@@ -119,12 +119,21 @@ impl Engine {
     /// The artifacts that have a row in `table` (where `predicate` holds). Most conditions of a catalogue are on tables
     /// without rows, which no engine needs to be asked about; [`Engine::can_ask`] finds what is wrong with a condition there.
     pub fn artifacts_with(&self, table: &str, predicate: Option<&str>) -> Result<Vec<i32>> {
-        let condition = predicate.map_or_else(String::new, |predicate| format!(" WHERE {predicate}"));
-        let wrong = |error: String| Error::Request(format!("needs: {table}{condition}: {error}"));
+        self.condition(table, predicate, true)
+    }
+
+    /// Whether a condition can be asked of a table, also of an empty one: the message says why not.
+    pub fn can_ask(&self, table: &str, predicate: Option<&str>) -> Result<()> {
+        self.condition(table, predicate, false).map(drop)
+    }
+
+    fn condition(&self, table: &str, predicate: Option<&str>, skips_empty: bool) -> Result<Vec<i32>> {
+        let shown = predicate.map_or_else(String::new, |predicate| format!(" WHERE {predicate}"));
+        let wrong = |error: String| Error::Request(format!("needs: {table}{shown}: {error}"));
         self.materialize(&all_words(table), usize::MAX).map_err(wrong)?;
         let known = self.frames.borrow().iter().find(|known| known.name == table).map(|known| (known.frame.clone(), known.height));
         let Some((frame, height)) = known else { return Err(wrong("there is no such table".to_owned())) };
-        if height == Some(0) {
+        if skips_empty && height == Some(0) {
             return Ok(Vec::new());
         }
         let found = with_condition(frame, predicate).and_then(|found| found.without_optimizations().collect());
@@ -133,14 +142,6 @@ impl Engine {
         out.sort_unstable();
         out.dedup();
         Ok(out)
-    }
-
-    /// Whether a condition can be asked of a table, also of an empty one: the message says why not.
-    pub fn can_ask(&self, table: &str, predicate: Option<&str>) -> Result<()> {
-        let condition = predicate.map_or_else(String::new, |predicate| format!(" WHERE {predicate}"));
-        let sql = format!("SELECT DISTINCT artifact_id AS artifact_id FROM {table}{condition}");
-        self.ask(&sql, usize::MAX).map_err(|error| Error::Request(format!("needs: {table}{condition}: {error}")))?;
-        Ok(())
     }
 }
 

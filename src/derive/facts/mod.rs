@@ -10,7 +10,7 @@ mod rhythm;
 use rustc_hash::FxHashMap;
 
 use super::nodes::Nodes;
-use crate::tables::{Event, Frame, RecordingFact, Sample, StackCost, Tables, Text};
+use crate::tables::{Event, RecordingFact, Sample, StackCost, Tables, Text};
 
 /// The facts of all recordings, those that the importers stated included, in order of artifact.
 pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
@@ -67,12 +67,6 @@ fn costs_of(tables: &Tables, event: i32) -> &[StackCost] {
     let start = tables.stack_costs.partition_point(|cost| cost.event_id < event);
     let end = tables.stack_costs.partition_point(|cost| cost.event_id <= event);
     tables.stack_costs.get(start..end).unwrap_or(&[])
-}
-
-/// The innermost frame of a stack.
-pub fn innermost(tables: &Tables, stack: i32) -> Option<&Frame> {
-    let node = tables.stacks.get(usize::try_from(stack).ok()?)?;
-    tables.frames.get(usize::try_from(node.frame_id).ok()?)
 }
 
 fn is_target(tables: &Tables, sample: &Sample) -> bool {

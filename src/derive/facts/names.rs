@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{ByStack, costs_of, cpu_events, fact, innermost};
+use super::{ByStack, costs_of, cpu_events, fact};
 use crate::derive::nodes::Nodes;
+use crate::derive::paths::path;
 use crate::tables::{Dso, RecordingFact, Tables};
 
 /// Programs and libraries told per recording.
@@ -80,7 +81,7 @@ fn weights(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> BTreeMap<i32, Wei
 
 /// Where the stack ends, and where the program's own code on it lies: a place is named by either.
 fn dsos(tables: &Tables, nodes: &Nodes, stack: i32) -> [Option<usize>; 2] {
-    let frame = innermost(tables, stack);
+    let frame = path(tables, stack).next();
     let site = nodes.site(stack).and_then(|id| tables.functions.get(usize::try_from(id).ok()?));
     let number = |id: Option<i32>| id.and_then(|id| usize::try_from(id).ok());
     [number(frame.and_then(|frame| frame.dso_id)), number(site.and_then(|site| site.dso_id))]
