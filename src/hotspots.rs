@@ -23,36 +23,44 @@ use crate::wall::Shares;
 /// Places below this share of their resource are summed into one row.
 const SMALL_SHARE: f64 = 0.001;
 
-/// Fills `hotspots` and their `evidence`.
-pub fn rank(tables: &mut Tables, shares: &Shares, classes: &Classes, marks: &Marks) {
-    let mut rows = Vec::new();
-    {
-        let places = Places::new(tables, classes, marks);
-        rows.extend(cpu_rows(tables, &places, shares));
-        rows.extend(wait_rows(tables, shares));
-        rows.extend(memory_rows(tables, &places));
-        spans::add(tables, &mut rows);
+/// The ranked rows, before they are written into the tables.
+#[must_use]
+pub struct Ranked(Vec<Row>);
+
+impl Ranked {
+    /// Fills `hotspots` and their `evidence`.
+    pub fn settle(self, tables: &mut Tables) {
+        for (at, mut row) in self.0.into_iter().enumerate() {
+            row.hotspot.rank = at as i32 + 1;
+            let rank = Text::from(row.hotspot.rank.to_string());
+            for (term, value, anchor) in row.terms {
+                tables.evidence.push(Evidence {
+                    hypothesis: "hotspot".into(),
+                    slot: rank.clone(),
+                    metric: row.hotspot.metric.clone(),
+                    term: term.into(),
+                    value,
+                    anchor: anchor.into(),
+                });
+            }
+            tables.hotspots.push(row.hotspot);
+        }
     }
+}
+
+/// Finds and ranks the places.
+pub fn rank(tables: &Tables, shares: &Shares, classes: &Classes, marks: &Marks) -> Ranked {
+    let places = Places::new(tables, classes, marks);
+    let mut rows = cpu_rows(tables, &places, shares);
+    rows.extend(wait_rows(tables, shares));
+    rows.extend(memory_rows(tables, &places));
+    spans::add(tables, &mut rows);
     let wall = |row: &Row| row.hotspot.wall_share.unwrap_or(-1.0);
     rows.sort_by(|a, b| {
         let by_wall = wall(b).total_cmp(&wall(a));
         by_wall.then(b.hotspot.value_lo.total_cmp(&a.hotspot.value_lo)).then_with(|| a.hotspot.location.cmp(&b.hotspot.location))
     });
-    for (at, mut row) in rows.into_iter().enumerate() {
-        row.hotspot.rank = at as i32 + 1;
-        let rank = Text::from(row.hotspot.rank.to_string());
-        for (term, value, anchor) in row.terms {
-            tables.evidence.push(Evidence {
-                hypothesis: "hotspot".into(),
-                slot: rank.clone(),
-                metric: row.hotspot.metric.clone(),
-                term: term.into(),
-                value,
-                anchor: anchor.into(),
-            });
-        }
-        tables.hotspots.push(row.hotspot);
-    }
+    Ranked(rows)
 }
 
 /// The site of a stack, as `stack_sites` has it.

@@ -56,6 +56,7 @@ pub mod hotspots;
 pub mod ingest;
 #[cfg(feature = "engine")]
 pub mod ledger;
+pub mod memory;
 pub mod objects;
 #[cfg(feature = "engine")]
 mod pipeline;

@@ -42,11 +42,14 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     stages.end("symbolize");
     let derived = derive::derive(&mut tables, &TargetChoice { comm: request.comm.clone(), pid: request.pid })?;
     stages.end("derive");
-    let judgement = rules::judge(&mut tables, &rule_options(request))?;
-    stages.end("rules");
     let shares = Shares::measure(&tables);
-    hotspots::rank(&mut tables, &shares, &derived.classes, &derived.marks);
-    stages.end("hotspots");
+    let judge = || rules::judge(&tables, &rule_options(request));
+    let rank = || hotspots::rank(&tables, &shares, &derived.classes, &derived.marks);
+    // The rules leave half of two cores idle. On one thread `join` would still use two: the engine has a pool of its own.
+    let (measured, ranked) = if rayon::current_num_threads() > 1 { rayon::join(judge, rank) } else { (judge(), rank()) };
+    let judgement = measured?.settle(&mut tables);
+    ranked.settle(&mut tables);
+    stages.end("rules");
     let line = wall::line(&tables, &shares);
     tables.evidence.extend(wall::evidence(&line));
     let wall_line = match line {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// The stages in the order in which they run.
-pub const ORDER: [&str; 8] = ["open", "ingest", "merge", "symbolize", "derive", "rules", "hotspots", "write"];
+/// The stages in the order in which they run. The hotspots are ranked beside the rules.
+pub const ORDER: [&str; 7] = ["open", "ingest", "merge", "symbolize", "derive", "rules", "write"];
 
 /// Says to another thread which stage runs.
 #[derive(Debug, Clone, Default)]

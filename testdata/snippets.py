@@ -1,4 +1,5 @@
-"""Runs the snippets of notebooks/README.md and compares what they find with each other and with `perf report`.
+"""Runs the snippets of notebooks/README.md and compares what they find with each other and with `perf report`; and lets
+pyarrow filter and sort every column of every table, as DuckDB does: a library can read a type that it cannot compute with.
 
 usage: snippets.py README FOLDER TRUTH
 FOLDER is where a reader would be: it has tripod-out/s1-unbuffered-writes. TRUTH is what perf report says of the recording
@@ -37,6 +38,33 @@ def expected(truth):
     return [(*own, own[2] / whole) for own in sorted(known, key=lambda own: -own[2])[:5]]
 
 
+def computed(tables):
+    """What pyarrow finds, filters or sorts in another way than DuckDB, or not at all."""
+    import duckdb
+    import pyarrow.compute as compute
+    import pyarrow.parquet as parquet
+
+    wrong = []
+    for path in sorted(tables.glob("*.parquet")):
+        whole = parquet.read_table(path)
+        for name in whole.column_names:
+            value = next((value for value in whole[name].to_pylist() if value is not None), None)
+            if value is None:
+                continue
+            try:
+                kept = whole.filter(compute.field(name) == value).num_rows
+                read = parquet.read_table(path, filters=[(name, "==", value)]).num_rows
+                least = whole.sort_by(name)[name][0].as_py()
+            except Exception as error:  # of whatever library: that it failed at all is the finding
+                wrong.append(f"{path.stem}.{name} ({whole.schema.field(name).type}): {error}")
+                continue
+            ask = f'SELECT CAST(COUNT(*) FILTER ("{name}" = ?) AS BIGINT), MIN("{name}") FROM read_parquet(?)'
+            count, smallest = duckdb.execute(ask, [value, str(path)]).fetchone()
+            if (kept, read, least) != (count, count, smallest):
+                wrong.append(f"{path.stem}.{name}: pyarrow {(kept, read, least)}, DuckDB {(count, count, smallest)}")
+    return wrong
+
+
 def main():
     readme, folder, truth = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
     found = snippets(readme.read_text(encoding="utf-8"))
@@ -55,6 +83,8 @@ def main():
         )
         if not same:
             wrong.append(f"{name}: {got}, perf report says {want}")
+    for tables in sorted(folder.glob("tripod-out/*/tables")):
+        wrong += computed(tables)
     print("\n".join(wrong))
     sys.exit(1 if wrong else 0)
 

@@ -21,6 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 QUERIES = HERE.parent.parent / "queries" / "fleet"
 # DuckDB may take so much memory and time for one query; what it cannot do with it is printed as such.
 LIMIT_GIB, LIMIT_S = 6, 600
+WRITTEN = {"samples": "their table alone", "parquet": "all tables of their runs with them"}
 # What no question of queries/fleet does: it reads every sample.
 SAMPLES = """SELECT run AS run, event_id AS event_id, CAST(COUNT(weight) AS BIGINT) AS n, CAST(SUM(weight) AS BIGINT) AS weight
 FROM samples GROUP BY run, event_id ORDER BY run ASC NULLS LAST, event_id ASC NULLS LAST
@@ -95,8 +96,9 @@ def main(tripod, folder, repeat):
     print(f"{runs} runs, {samples / 1e6:.1f} M samples; load {os.getloadavg()[0]:.2f} on {os.cpu_count()} CPUs")
     print(f"on disk: {size(root, 'run=*/tables/samples.parquet') / samples:.2f} bytes per sample in its table, "
           f"{size(root, 'run=*/tables/*.parquet') / samples:.2f} with all tables ({size(root, 'run=*/**/*') / 1e9:.2f} GB)")
-    if written["parquet_cpu_ms"]:
-        print(f"written: {samples / written['parquet_cpu_ms'] / 1000:.2f} M samples per CPU second into Parquet, all tables with them")
+    for what in ("samples", "parquet"):
+        if cost := written[f"{what}_cpu_ms"]:
+            print(f"written: {samples / cost / 1000:.2f} M samples per CPU second into Parquet, {WRITTEN[what]}")
     tenth = folder / "tenth"
     tenth.mkdir(exist_ok=True)
     for link in tenth.iterdir():

@@ -62,8 +62,8 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
         (event.n_eff, event.design_effect) = (n_eff, design_effect);
     }
     let summed: &Tables = tables;
-    let (by_stack, (facts, by_leaf)) =
-        rayon::join(|| classes::find(summed, &classes, &marks, &nodes), || (facts::find(summed, &nodes), leaves::find(summed)));
+    let by_path = || rayon::join(|| classes::find(summed, &classes, &marks, &nodes), || leaves::find(summed));
+    let ((by_stack, by_leaf), facts) = rayon::join(by_path, || facts::find(summed, &nodes));
     (tables.stack_classes, tables.stack_sites) = by_stack;
     (tables.leaf_spreads, tables.leaf_paths) = by_leaf;
     tables.recording_facts = facts;

@@ -22,6 +22,8 @@ pub(crate) mod parquet;
 mod quality;
 mod quality_status;
 pub mod recipe;
+#[cfg(feature = "engine")]
+mod row_group;
 mod run;
 #[cfg(test)]
 mod sample_run;

@@ -40,7 +40,7 @@ use crate::derive::Classes;
 use crate::error::{Error, Result};
 use crate::ledger;
 use crate::quality::{self, Allowed, Effects};
-use crate::tables::Tables;
+use crate::tables::{Quality, Tables};
 use engine::Engine;
 use file::Hypothesis;
 use given::Changes;
@@ -298,15 +298,35 @@ fn sql_files(dir: &Path) -> Result<Vec<(String, String)>> {
     paths.into_iter().map(read).collect()
 }
 
-/// Fills `quality`, `readings`, `evidence`, `hypotheses` and `thresholds`. All other tables must be complete.
+/// What the rules found, before it is written into the tables.
+#[derive(Debug)]
+#[must_use]
+pub struct Measured {
+    quality: Vec<Quality>,
+    effects: Effects,
+    judged: Vec<Judged>,
+    judgement: Judgement,
+}
+
+impl Measured {
+    /// Fills `quality`, `readings`, `evidence`, `hypotheses` and `thresholds`.
+    pub fn settle(self, tables: &mut Tables) -> Judgement {
+        let Measured { quality, effects, judged, mut judgement } = self;
+        tables.quality = quality;
+        ledger::settle(tables, &judged, &effects, &mut judgement);
+        judgement
+    }
+}
+
+/// Measures and judges. All tables but those that [`Measured::settle`] fills must be complete.
 ///
 /// On a thread of polars' own pool: from any other thread each of some hundred statements is handed over and waited for,
 /// which was a seventh of the rules' time.
-pub fn judge(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
+pub fn judge(tables: &Tables, options: &RuleOptions) -> Result<Measured> {
     THREAD_POOL.install(|| judge_here(tables, options))
 }
 
-fn judge_here(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
+fn judge_here(tables: &Tables, options: &RuleOptions) -> Result<Measured> {
     let mut hypotheses = hypotheses(&options.rules_dirs)?;
     let changes = Changes::read(options)?;
     changes.apply(tables, &mut hypotheses)?;
@@ -321,12 +341,11 @@ fn judge_here(tables: &mut Tables, options: &RuleOptions) -> Result<Judgement> {
     let mut engine = Engine::over(tables, &comparability, &texts)?;
     add_views(&mut engine);
     let facts = facts(&engine, &comparability)?;
-    tables.quality = quality::judge(tables, &engine, &checks, &comparability, &allowed)?;
-    let effects = Effects::of(&tables.quality, Classes::embedded()?.kernel_only());
+    let quality = quality::judge(tables, &engine, &checks, &comparability, &allowed)?;
+    let effects = Effects::of(&quality, Classes::embedded()?.kernel_only());
     let judged = judge_all(tables, &engine, &hypotheses, &comparability, &effects, &facts, options)?;
-    let mut out = Judgement { facts, hypotheses, given: changes.files(), ..Judgement::default() };
-    ledger::settle(tables, &judged, &effects, &mut out);
-    Ok(out)
+    let judgement = Judgement { facts, hypotheses, given: changes.files(), ..Judgement::default() };
+    Ok(Measured { quality, effects, judged, judgement })
 }
 
 fn judge_all(

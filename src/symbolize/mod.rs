@@ -131,10 +131,16 @@ fn innermost(tables: &Tables) -> Vec<bool> {
     let by_pointers = |row: &crate::tables::Artifact| row.unwinding.as_deref() == Some("fp");
     let is_walked = |row: &crate::tables::Event| tables.artifacts.get(row.artifact_id as usize).is_some_and(by_pointers);
     let walked: Vec<bool> = tables.events.iter().map(is_walked).collect();
-    let mut out = vec![false; tables.frames.len()];
+    // Samples jump about in the stacks: a flag each fits into a cache, and the rows are then read in order.
+    let mut is_leaf = vec![false; tables.stacks.len()];
     for sample in tables.samples.iter().filter(|sample| walked.get(sample.event_id as usize) == Some(&true)) {
-        let node = sample.stack_id.get().and_then(|stack| tables.stacks.get(stack as usize));
-        if let Some(slot) = node.and_then(|node| out.get_mut(node.frame_id as usize)) {
+        if let Some(flag) = sample.stack_id.get().and_then(|stack| is_leaf.get_mut(stack as usize)) {
+            *flag = true;
+        }
+    }
+    let mut out = vec![false; tables.frames.len()];
+    for (node, _) in tables.stacks.iter().zip(&is_leaf).filter(|(_, is_leaf)| **is_leaf) {
+        if let Some(slot) = out.get_mut(node.frame_id as usize) {
             *slot = true;
         }
     }

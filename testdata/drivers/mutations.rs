@@ -72,7 +72,7 @@ fn read(input: &Path, change: &dyn Fn(&mut Tables)) -> Result<Tables, Failed> {
 /// Derives and judges.
 fn judged(mut tables: Tables) -> Result<Tables, Failed> {
     derive::derive(&mut tables, &TargetChoice::default())?;
-    rules::judge(&mut tables, &RuleOptions::default())?;
+    rules::judge(&tables, &RuleOptions::default())?.settle(&mut tables);
     Ok(tables)
 }
 

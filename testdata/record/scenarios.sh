@@ -92,7 +92,7 @@ more() {
             record s2b-cpu-mutex s2b hammer 200000 4
             partner sched; sched_on=""
             record s2bp-local-totals s2b local 200000 4 ;;
-        s3b) work_heap=60000 work_bench=4000000 bench_variants=formatted,quiet
+        s3b) work_heap=60000 work_bench=16000000 bench_variants=formatted,quiet
             record s3b-format-churn s3b formatted 8000000
             partner; work_heap=60000
             record s3bp-quiet s3b quiet 40000000 ;;

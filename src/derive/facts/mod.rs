@@ -15,13 +15,15 @@ use crate::tables::{Event, RecordingFact, Sample, StackCost, Tables, Text};
 /// The facts of all recordings, those that the importers stated included, in order of artifact.
 pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
     let mut rows = tables.recording_facts.clone();
-    rows.extend(rhythm::find(tables));
-    rows.extend(lives::find(tables));
-    rows.extend(frames::find(tables));
-    let waits = waits(tables);
-    rows.extend(names::find(tables, nodes, &waits));
-    rows.extend(phases::find(tables, nodes));
-    rows.extend(numbers::find(tables, nodes, &waits));
+    let of_stacks = || {
+        let waits = waits(tables);
+        rayon::join(|| names::find(tables, nodes, &waits), || numbers::find(tables, nodes, &waits))
+    };
+    let of_time = || rayon::join(|| (rhythm::find(tables), lives::find(tables), frames::find(tables)), || phases::find(tables, nodes));
+    let ((names, numbers), ((rhythm, lives, frames), phases)) = rayon::join(of_stacks, of_time);
+    for found in [rhythm, lives, frames, names, phases, numbers] {
+        rows.extend(found);
+    }
     rows.sort_by_cached_key(|row| (row.artifact_id, row.fact.clone(), row.subject.clone(), row.other_artifact_id));
     rows
 }

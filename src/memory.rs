@@ -1,0 +1,16 @@
+//! How the C library's allocator is told to behave.
+
+/// Freed memory stays with the process: given back and taken again it costs a page fault per 4 KiB, which was a fifth of
+/// the time on large recordings. To be called at the start of a program.
+#[cfg(target_env = "gnu")]
+pub fn keep() {
+    // SAFETY: mallopt only changes parameters of the allocator.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, i32::MAX);
+    }
+}
+
+/// Freed memory stays with the process where the C library is glibc; elsewhere nothing changes.
+#[cfg(not(target_env = "gnu"))]
+pub fn keep() {}
