@@ -77,19 +77,25 @@ def without_rows(columns, types):
 
 
 def duck(root):
-    """A DuckDB connection with one view per table of a dataset; its column `run` is the folder's name after `run=`."""
+    """A DuckDB connection with one view per table of a dataset; its column `run` is the folder's name after `run=`.
+
+    Of a single run directory the views are its tables, without `run`.
+    """
     import duckdb
 
+    root = pathlib.Path(root)
+    is_run = (root / "tables").is_dir()
+    if not is_run and not any(root.glob("run=*")):
+        raise FileNotFoundError(f"{root}: neither a run directory (tables/) nor a dataset (run=ID/)")
+    of_folder = {} if is_run else {"run": "utf8"}
     db = duckdb.connect()
     for table, columns in documented().items():
-        files = f"{root}/run=*/tables/{table}.parquet"
-        if any(root.glob(f"run=*/tables/{table}.parquet")):
-            body = (
-                f"SELECT * FROM read_parquet({quoted(files)}, "
-                "hive_partitioning = true, hive_types_autocast = false, union_by_name = true)"
-            )
+        files = f"tables/{table}.parquet" if is_run else f"run=*/tables/{table}.parquet"
+        if any(root.glob(files)):
+            hive = "" if is_run else ", hive_partitioning = true, hive_types_autocast = false, union_by_name = true"
+            body = f"SELECT * FROM read_parquet({quoted(root / files)}{hive})"
         else:
-            body = without_rows(columns | {"run": "utf8"}, DUCKDB_TYPES)
+            body = without_rows(columns | of_folder, DUCKDB_TYPES)
         db.execute(f"CREATE VIEW {table} AS {body}")
     return db
 

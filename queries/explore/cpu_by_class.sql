@@ -1,6 +1,7 @@
 -- question: What kind of work is the CPU time: allocation, copying, formatting, locking, system calls, ...?
 -- row: one symbol class (queries/symbol_classes.json) in one CPU event; a sample may be in several classes, so the rows do not sum to 1
--- units: weights in the event's unit, shares 0 to 1 of the event's weight; self: the function at the leaf is of the class; total: one anywhere on the stack is
+-- units: weights in the event's unit, shares 0 to 1 of the event's weight; self: the function at the leaf is of the class; total: one anywhere on the stack is.
+--   Where time is charged by mistake (IRQ_SINK) and how the kernel is entered (KENTRY) mean something as self only
 -- empty: nothing sampled the CPU, or no sample has a function of any class
 WITH summed AS (
     SELECT c.event_id AS event_id, k.class AS class,

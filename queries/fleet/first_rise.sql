@@ -2,6 +2,7 @@
 -- row: one function of one program whose self share rose by a twentieth of the CPU time or more and was below the middle in the runs before
 -- units: shares 0 to 1 of a run's CPU weight, cut to millionths; the middle lies halfway between the least and the largest share of all the program's runs;
 --   first_run is the first run at or above it; high_since of runs_since runs were, too (all of them: a step; few: a spike)
+--   rise_ppm: most_share less the least share, in millionths
 -- empty: no function rose, or no program has two runs with CPU samples
 -- reads: events, function_costs, functions, executions; of each run the first CPU event. Runs are in the order of their names: let names begin with the
 --   date (d20260131-1200-web7)

@@ -2,6 +2,7 @@
 -- row: one function (one function_key: the name without hash and clone suffix, and the name of its file), the two hundred with most self weight
 -- units: shares 0 to 1 of a run's CPU weight, cut to millionths; means are over all runs with CPU samples, 0 where a run lacks the function;
 --   hosts counts those with a hostname
+--   self_ppm, total_ppm: the sums over all runs of the shares, in millionths
 -- empty: no run sampled the CPU
 -- reads: events, function_costs, functions, host; of each run the first CPU event
 WITH firsts AS (

@@ -1,6 +1,7 @@
 -- question: Which files, given once with --symbol-dir, would name most of the code without a name in all runs?
 -- row: one file (name and build-id; dso_name null: addresses in no mapping) at which samples end without a name
 -- units: mean_share 0 to 1: mean over all runs with CPU samples of the share of the CPU weight, cut to millionths; counts in samples
+--   ppm: the sum over all runs of the shares, in millionths
 -- empty: every sample of every run ends in code with a name
 -- reads: events, stack_costs, dsos; of each run the first CPU event
 WITH firsts AS (

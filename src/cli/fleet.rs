@@ -14,7 +14,7 @@ pub fn ask(dataset: &Dataset, statement: &str, memory: u64) -> Result<DataFrame>
     // Those of another version.
     known.extend(dataset.tables().into_keys().filter(|name| !known.contains(name)).collect::<Vec<_>>());
     known.sort();
-    let query = parse(statement).map_err(|error| Error::Request(format!("query: {error}")))?;
+    let query = parse(statement).map_err(|error| columns::explained(&Error::Request(format!("query: {error}")), &[]))?;
     if let Some(name) = Names::of(statement, &query).unknown(&known).next() {
         return Err(unknown(dataset, name, &known));
     }
@@ -38,15 +38,20 @@ fn unknown(dataset: &Dataset, name: &str, tables: &[String]) -> Error {
     }
 }
 
+/// Runs that the listing names.
+const RUNS_LISTED: usize = 30;
+
 /// Which runs there are, then the tables with their columns.
 pub fn listing(dataset: &Dataset) -> String {
     let runs = dataset.runs();
-    let (first, last) = (runs.first().map_or("", |run| run.id.as_str()), runs.last().map_or("", |run| run.id.as_str()));
     let count = runs.len();
-    let mut text = match count {
-        1 => format!("1 run: {first}\n"),
-        _ => format!("{count} runs: {first} to {last}, in the order of their names\n"),
-    };
+    let mut text = format!("{count} {}:\n", if count == 1 { "run" } else { "runs, in the order of their names" });
+    for run in runs.iter().take(RUNS_LISTED) {
+        text.push_str(&format!("  {}\n", run.id));
+    }
+    if let (Some(last), true) = (runs.last(), count > RUNS_LISTED) {
+        text.push_str(&format!("  ... and {} more, to {} (queries/fleet/runs.sql has all)\n", count - RUNS_LISTED, last.id));
+    }
     text.push_str(&format!(
         "\nEvery table has one more column than below, the last one: {RUN} (utf8), the run a row is of. Ids mean something within\n\
          their run only; function_key and stack_key (functions, stacks) mean the same in all.\n\nTables that have rows, and in how many runs:\n"

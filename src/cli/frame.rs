@@ -1,13 +1,15 @@
 //! A query's result as a table for people, CSV, JSON or Parquet.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, ContentArrangement};
-use polars::prelude::{AnyValue, DataFrame, DataType};
+use polars::prelude::{AnyValue, Column, DataFrame, DataType};
 use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
 use serde_json::{Map, Value, json};
 
+use crate::dataset::RUN;
 use crate::emit::escape;
 use crate::emit::terminal::{self, Style};
 use crate::error::{Error, Result};
@@ -32,6 +34,19 @@ pub enum Format {
     Json,
     /// Needs -o FILE or a pipe
     Parquet,
+}
+
+impl Format {
+    /// What the name of a file asks for.
+    pub fn of(path: Option<&Path>) -> Format {
+        let ending = path.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        match ending.as_deref() {
+            Some("csv") => Format::Csv,
+            Some("json") => Format::Json,
+            Some("parquet") => Format::Parquet,
+            _ => Format::Table,
+        }
+    }
 }
 
 pub fn format(frame: &DataFrame, format: Format, style: Style) -> Result<Vec<u8>> {
@@ -69,16 +84,20 @@ fn table(frame: &DataFrame, style: Style) -> String {
     let shown = frame.height().min(ROWS_MAX);
     let cell = |value: &AnyValue<'_>| match value {
         AnyValue::Null => "-".to_owned(),
+        AnyValue::Float64(number) => rounded(*number),
         value => escape::terminal(&text(value), CELL_CHARS_MAX),
     };
     let rows: Vec<Vec<String>> = (0..shown).map(|index| row(frame, index).iter().map(cell).collect()).collect();
-    let is_text: Vec<bool> = frame.columns().iter().map(|column| matches!(column.dtype(), DataType::String)).collect();
+    // The name of a run is a key that is copied, as a number is.
+    let may_be_cut = |column: &Column| matches!(column.dtype(), DataType::String) && column.name() != RUN;
+    let is_text: Vec<bool> = frame.columns().iter().map(may_be_cut).collect();
     let widest = text_width(style.width, &header, &rows, &is_text);
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let mut out = terminal::table(style, &header);
     out.set_content_arrangement(ContentArrangement::Disabled);
-    for (index, is_text) in is_text.iter().enumerate() {
-        if let (false, Some(column)) = (is_text, out.column_mut(index)) {
+    for index in 0..header.len() {
+        let is_number = !matches!(frame.columns().get(index).map(Column::dtype), Some(DataType::String));
+        if let (true, Some(column)) = (is_number, out.column_mut(index)) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
@@ -91,7 +110,8 @@ fn table(frame: &DataFrame, style: Style) -> String {
     let mut text = format!("{}\n", out.trim_fmt());
     let left = frame.height() - shown;
     let more = if left > 0 { format!(", {left} of them not shown (use --format csv)") } else { String::new() };
-    let _ = writeln!(text, "({} rows{more})", frame.height());
+    let rows = if frame.height() == 1 { "row" } else { "rows" };
+    let _ = writeln!(text, "({} {rows}{more})", frame.height());
     terminal::paint(&text, style.colour)
 }
 
@@ -119,6 +139,20 @@ fn text(value: &AnyValue<'_>) -> String {
         AnyValue::Float32(number) => number.to_string(),
         other => other.to_string(),
     }
+}
+
+/// Six digits that count, as people read them; CSV, JSON and Parquet have all of them.
+fn rounded(number: f64) -> String {
+    let size = number.abs();
+    if size == 0.0 || !size.is_finite() {
+        return number.to_string();
+    }
+    if !(1e-4..1e15).contains(&size) {
+        return format!("{number:.5e}");
+    }
+    let digits = (5 - size.log10().floor() as i32).max(0) as usize;
+    let text = format!("{number:.digits$}");
+    if digits == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_owned() }
 }
 
 fn csv(frame: &DataFrame) -> String {
@@ -185,6 +219,33 @@ mod tests {
     #[test]
     fn csv_quotes_and_null_is_empty() {
         assert_eq!(csv(&sample()), "name,n,x\n\"a,\"\"b\"\"\n\",1,0.5\n,-2,inf\n\"\",3,\n");
+    }
+
+    #[test]
+    fn numbers_are_rounded_for_people() {
+        let pairs = [
+            (0.07861189801699717, "0.0786119"),
+            (0.21147000000000002, "0.21147"),
+            (44510.385, "44510.4"),
+            (890207.7151335312, "890208"),
+            (1.5e12, "1500000000000"),
+            (-2.0, "-2"),
+            (0.0, "0"),
+            (1e-9, "1.00000e-9"),
+            (f64::INFINITY, "inf"),
+        ];
+        for (number, shown) in pairs {
+            assert_eq!(rounded(number), shown);
+        }
+    }
+
+    #[test]
+    fn a_file_says_its_format() {
+        let of = |name: &str| Format::of(Some(Path::new(name)));
+        assert_eq!(
+            [of("a.csv"), of("b.JSON"), of("c.d/e.parquet"), of("f"), of("g.txt")],
+            [Format::Csv, Format::Json, Format::Parquet, Format::Table, Format::Table]
+        );
     }
 
     #[test]

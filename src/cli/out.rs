@@ -12,12 +12,34 @@ use crate::error::{Error, Result};
 /// Columns where nothing says how wide the terminal is.
 const WIDTH: usize = 120;
 
+/// The widest table that anyone is shown.
+const WIDTH_MAX: usize = 400;
+
+/// Like [`style`], for rows that were asked for: nothing is cut where no terminal shows them.
+pub fn style_of_rows() -> Style {
+    let own = style();
+    if own_width().is_none() && !is_terminal() { Style { width: WIDTH_MAX, ..own } } else { own }
+}
+
+/// What the user says of the width.
+fn own_width() -> Option<usize> {
+    env::var("COLUMNS").ok().and_then(|value| value.parse().ok())
+}
+
+/// How wide the terminal is that standard output is; `None` where it is none.
+fn terminal_width() -> Option<usize> {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: TIOCGWINSZ writes one winsize to the place that it is given, which lives until the call ends.
+    let answer = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    Some(usize::from(size.ws_col)).filter(|columns| answer == 0 && *columns > 0)
+}
+
 /// How standard output wants to be written to.
 pub fn style() -> Style {
     let no_colour = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = env::var_os("TERM").is_some_and(|value| value == "dumb");
-    let width = env::var("COLUMNS").ok().and_then(|value| value.parse::<usize>().ok()).unwrap_or(WIDTH);
-    Style { colour: io::stdout().is_terminal() && !no_colour && !dumb, width: width.clamp(60, 400) }
+    let width = own_width().or_else(terminal_width).unwrap_or(WIDTH);
+    Style { colour: io::stdout().is_terminal() && !no_colour && !dumb, width: width.clamp(60, WIDTH_MAX) }
 }
 
 /// Whether standard output is a terminal.

@@ -9,7 +9,7 @@ use polars::prelude::DataFrame;
 use super::frame::{self, Format};
 use super::stored::Stored;
 use super::{Outcome, columns, fleet, out, tables};
-use crate::dataset::{Dataset, Names, parse, refuse_traps};
+use crate::dataset::{Dataset, NO_SELECT, Names, parse, refuse_traps};
 use crate::emit::escape;
 use crate::error::{Error, Result};
 use crate::rules;
@@ -19,14 +19,14 @@ use crate::tables::{Reading, Tables};
 const HELP: &str = "Examples:
   tripod query tripod-out/run                                             which tables there are, with their columns
   tripod query tripod-out/run \"SELECT name, n, total_weight FROM events\"
-  tripod query tripod-out/run --file question.sql --format csv -o answer.csv
+  tripod query tripod-out/run --file question.sql -o answer.csv
   tripod query tripod-out/run --file tripod-out/run/queries/hypotheses/R25_io_small_write.sql --slot A
                                                                           what slot A of a hypothesis reads
   tripod query runs/                                                      many runs: which ones, and their tables
   tripod query runs/ \"SELECT run, label FROM hypotheses WHERE hypothesis = 'R25' ORDER BY run\"
   tripod query runs/ --file queries/fleet/hypotheses_by_frequency.sql
 
-Over a folder of runs (`tripod analyze --dataset runs/ --run ID`) every table has one more column, `run`, the last one. Ids
+Over a dataset (`tripod analyze --dataset runs/ --run ID` adds a run) every table has one more column, `run`, the last one. Ids
 mean something within their run only, so join on run too: ON a.run = b.run AND a.thread_id = b.thread_id.
 
 The dialect is the SQL of polars; queries/README.md names the part of it that DuckDB and Spark answer alike.
@@ -37,7 +37,7 @@ runs: FROM read_parquet('runs/run=*/tables/events.parquet', hive_partitioning = 
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// Run directory that `tripod analyze` wrote, or a folder of such (a dataset)
+    /// Run directory that `tripod analyze` wrote, or a dataset: a folder of runs named run=ID
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// One SELECT; without it the tables are listed
@@ -49,9 +49,9 @@ pub struct Args {
     /// Run this slot of a hypothesis file
     #[arg(long, value_name = "A|B|C|D", requires = "file")]
     slot: Option<String>,
-    /// How to print the result
-    #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    /// How to print the result [default: what FILE ends in (.csv, .json, .parquet), else table]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Write the result to this file instead of standard output; it appears whole or stays as it was
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -61,7 +61,8 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<Outcome> {
-    if args.format == Format::Parquet && args.output.is_none() && out::is_terminal() {
+    let format = args.format.unwrap_or_else(|| Format::of(args.output.as_deref()));
+    if format == Format::Parquet && args.output.is_none() && out::is_terminal() {
         return Err(Error::Request("Parquet on a terminal helps nobody; use -o FILE or a pipe".to_owned()));
     }
     let text = match (&args.sql, &args.file) {
@@ -86,14 +87,17 @@ pub fn run(args: Args) -> Result<Outcome> {
         let stored = Stored::open(&args.dir)?;
         match (text, &args.slot, &args.file) {
             (Some(text), Some(slot), Some(file)) => ask(&stored, &slot_select(&stored, &text, slot, &file.to_string_lossy())?)?,
+            (Some(text), None, Some(_)) if text.contains("\n-- slot: ") => {
+                return Err(Error::Request("this file is a hypothesis with a SELECT per slot: say which with --slot A, B or C".to_owned()));
+            }
             (Some(text), ..) => ask(&stored, &text)?,
             (None, ..) => return listed(&listing(&stored)?),
         }
     };
-    let bytes = frame::format(&frame::documented_types(result)?, args.format, out::style())?;
+    let bytes = frame::format(&frame::documented_types(result)?, format, out::style_of_rows())?;
     match &args.output {
         Some(path) => out::replace(path, &bytes)?,
-        None if out::is_terminal() && args.format != Format::Table => out::print(&visible(&bytes))?,
+        None if out::is_terminal() && format != Format::Table => out::print(&visible(&bytes))?,
         None => out::print(&bytes)?,
     }
     Ok(Outcome::Done)
@@ -146,15 +150,19 @@ fn ask(stored: &Stored, statement: &str) -> Result<DataFrame> {
 
 /// What no engine needs to be asked: a table that does not exist, a join that polars gets wrong.
 fn refuse(stored: &Stored, statement: &str, tables: &[String]) -> Result<()> {
-    // What the parser does not understand, the engine says better.
-    let Ok(query) = parse(statement) else { return Ok(()) };
+    let query = match parse(statement) {
+        Ok(query) => query,
+        Err(why) if why == NO_SELECT => return Err(Error::Request(format!("query: {why}"))),
+        // What the parser does not understand, the engine says better.
+        Err(_) => return Ok(()),
+    };
     refuse_traps(&query).map_err(Error::Request)?;
     let views = stored.views();
     let mut known: Vec<String> = tables.to_vec();
     known.extend(views.iter().map(|(file, _)| rules::view_name(file).to_owned()));
     known.extend(["admitted", "reference"].map(str::to_owned));
     match Names::of(statement, &query).unknown(&known).next() {
-        Some(name) => Err(columns::no_table(name, tables)),
+        Some(name) => Err(columns::no_table(name, &known)),
         None => Ok(()),
     }
 }
@@ -182,7 +190,10 @@ fn listing(stored: &Stored) -> Result<String> {
             text.push_str(&format!("  {:<18} {rows:>12}\n", table.name));
         }
     }
-    text.push('\n');
+    text.push_str("\nViews over them, which the rules read (queries/views says what a row of each is): ");
+    let views = stored.views();
+    text.push_str(&views.iter().map(|(file, _)| rules::view_name(file)).collect::<Vec<_>>().join(", "));
+    text.push_str("\n\n");
     text.push_str(&tables::list(&Tables::descriptors()));
     Ok(text)
 }

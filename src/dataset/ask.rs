@@ -3,8 +3,9 @@
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame};
 
 use super::split::{Plan, split};
-use super::statement::{Names, parse, refuse_traps};
+use super::statement::{Names, parse};
 use super::table::{Table, load};
+use super::traps::{refuse_strangers, refuse_traps};
 use super::{Dataset, Member};
 use crate::error::{Error, Result};
 use crate::rules::engine::Engine;
@@ -27,7 +28,7 @@ impl<'a> Ask<'a> {
     /// `known`: the names of all tables.
     pub fn new(dataset: &'a Dataset, statement: &'a str, known: &[String], memory: u64) -> Result<Ask<'a>> {
         let query = parse(statement).map_err(Error::Request)?;
-        refuse_traps(&query).map_err(Error::Request)?;
+        refuse_traps(&query).and_then(|()| refuse_strangers(&query)).map_err(Error::Request)?;
         let names = Names::of(statement, &query);
         let named = known.iter().filter(|name| names.relations.contains(*name));
         let tables = named.map(|name| Table::find(dataset, name, &names)).collect::<Result<_>>()?;

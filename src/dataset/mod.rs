@@ -15,10 +15,12 @@ mod split;
 mod statement;
 mod sums;
 mod table;
+mod traps;
 
 pub use ask::Ask;
 pub use split::RUN;
-pub use statement::{Names, parse, refuse_traps};
+pub use statement::{NO_SELECT, Names, parse};
+pub use traps::refuse_traps;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -68,12 +70,7 @@ impl Dataset {
             }
         }
         if runs.is_empty() {
-            return Err(Error::Request(format!(
-                "{}: this is no run directory, and there is no run=ID in it; `tripod analyze PATH -o DIR` writes one run, \
-                 `tripod analyze PATH --dataset {} --run ID` adds one of many",
-                root.display(),
-                root.display()
-            )));
+            return Err(no_runs(root));
         }
         runs.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(Dataset { root: root.to_path_buf(), runs })
@@ -99,6 +96,26 @@ impl Dataset {
         }
         tables
     }
+}
+
+/// A folder without `run=ID`: it may hold runs that were written one by one.
+fn no_runs(root: &Path) -> Error {
+    let shown = root.display();
+    let entries = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut single: Vec<String> =
+        entries.filter(|path| path.join("summary.json").is_file()).map(|path| path.display().to_string()).collect();
+    single.sort();
+    let what = match single.as_slice() {
+        [] => "this is no run directory, and there is no run=ID in it".to_owned(),
+        [first, ..] => format!(
+            "there are {} run directories in it, and no dataset (folders named run=ID); ask one of them: `tripod query {first}`, or write \
+             them into a dataset",
+            single.len()
+        ),
+    };
+    Error::Request(format!(
+        "{shown}: {what}; `tripod analyze PATH -o DIR` writes one run, `tripod analyze PATH --dataset {shown} --run ID` adds one of many"
+    ))
 }
 
 #[cfg(test)]

@@ -110,10 +110,10 @@ const STATEMENTS: &[(&str, usize)] = &[
       b' GROUP BY c.run), Most AS (SELECT MAX(w) AS w FROM PerRun), Least AS (SELECT MIN(w) AS w FROM PerRun)
       SELECT m.w AS most, l.w AS least FROM Most AS m CROSS JOIN Least AS l", 0),
     // One step of several is made once in every batch.
-    ("WITH per AS (SELECT run AS run, function_id AS function_id, CAST(SUM(self_weight) AS BIGINT) AS w FROM function_costs GROUP BY run, function_id),
-      most AS (SELECT function_id AS function_id, MAX(w) AS top FROM per GROUP BY function_id),
-      at AS (SELECT p.function_id AS function_id, MIN(p.run) AS run FROM per AS p JOIN most AS m ON m.function_id = p.function_id AND m.top = p.w GROUP BY p.function_id)
-      SELECT m.function_id AS function_id, m.top AS top, a.run AS run FROM most AS m JOIN at AS a ON a.function_id = m.function_id ORDER BY function_id", 0),
+    ("WITH per AS (SELECT run AS run, function_id AS f, CAST(SUM(self_weight) AS BIGINT) AS w FROM function_costs GROUP BY run, function_id),
+      most AS (SELECT f AS f, MAX(w) AS top FROM per GROUP BY f),
+      at AS (SELECT p.f AS f, MIN(p.run) AS run FROM per AS p JOIN most AS m ON m.f = p.f AND m.top = p.w GROUP BY p.f)
+      SELECT m.f AS f, m.top AS top, a.run AS run FROM most AS m JOIN at AS a ON a.f = m.f ORDER BY f", 0),
     ("SELECT AVG(self_weight) AS w FROM function_costs", 1),
     ("SELECT COUNT(DISTINCT function_id) AS n FROM function_costs", 1),
     // Two runs meet: nothing of that is by run.

@@ -147,7 +147,7 @@ impl<'a> Log<'a> {
 
     fn whole(&self, tables: &Tables, costs: &[SpanCost]) -> SpanLog {
         let runs: Vec<_> = tables.executions.iter().filter(|row| row.artifact_id == self.artifact && row.wall_ns.is_some()).collect();
-        let last_run = self.rows.iter().map(|row| row.run).max().unwrap_or(0);
+        let last_run = self.rows.iter().filter_map(|row| row.log_run).max().unwrap_or(0);
         // A run without a duration would make the shares of its spans too large.
         let is_told = runs.len() as i64 > i64::from(last_run);
         let duration = runs.iter().try_fold(0_i64, |sum, row| sum.checked_add(row.wall_ns?)).filter(|ns| is_told && *ns > 0);
@@ -227,7 +227,7 @@ mod tests {
         Span {
             artifact_id: 0,
             line_no,
-            run: 0,
+            log_run: Some(0),
             name: name.into(),
             parent: parent.map(Text::from),
             thread_name: None,

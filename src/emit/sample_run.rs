@@ -88,6 +88,8 @@ pub fn reading(id: &str, slot: &str, verdict: &str, artifact: i32) -> Reading {
         score: Some(0.75),
         verdict: verdict.into(),
         reason: None,
+        scale_up: None,
+        scale_down: None,
     }
 }
 

@@ -185,12 +185,15 @@ fn blank(own: &Judged, slot: &SlotResult, role: &str) -> Reading {
         score: slot.verdict.score(),
         verdict: text(slot.verdict.word().name()),
         reason: slot.verdict.reason().map(text),
+        scale_up: None,
+        scale_down: None,
     }
 }
 
 fn reading(tables: &Tables, own: &Judged, slot: &SlotResult, role: &str, measured: &Measured) -> Reading {
     let tool = tables.artifacts.iter().find(|row| row.artifact_id == measured.artifact).map(|row| row.tool.clone());
     let row = measured.row.as_ref();
+    let scale = row.and_then(|row| row.scale_up.zip(row.scale_down)).filter(|(up, down)| up != down);
     Reading {
         tool,
         artifact_id: Some(measured.artifact),
@@ -208,6 +211,8 @@ fn reading(tables: &Tables, own: &Judged, slot: &SlotResult, role: &str, measure
         score: measured.verdict.score(),
         verdict: text(measured.verdict.word().name()),
         reason: measured.verdict.reason().map(text),
+        scale_up: scale.map(|(up, _)| up),
+        scale_down: scale.map(|(_, down)| down),
         ..blank(own, slot, role)
     }
 }

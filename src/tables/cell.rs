@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int32Type, Int64Type};
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, PrimitiveArray, StringViewArray};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_schema::DataType;
+
+use super::filling::{Filling, Flags, MaybeNumbers, Number, Numbers, Texts};
 
 /// Text that many rows share: cloning costs a reference count.
 pub type Text = Arc<str>;
@@ -55,65 +56,52 @@ pub enum Value {
 
 /// A value that a column can hold.
 pub trait Cell: Sized {
+    /// How a column of them becomes an array.
+    type Filling: Filling<Self>;
     const TYPE: ColumnType;
     const NULLABLE: bool;
     /// The value of a stored cell; `None` where its type or range is another one.
     fn from_value(value: Value) -> Option<Self>;
-    fn array<'a>(values: impl Iterator<Item = &'a Self> + Clone) -> ArrayRef
-    where
-        Self: 'a;
 }
 
 macro_rules! cell {
-    ($ty:ty, $column:ident, $array:ident, $nullable:expr, $from:expr) => {
+    ($ty:ty, $column:ident, $filling:ty, $maybe:ty, $from:expr) => {
         impl Cell for $ty {
+            type Filling = $filling;
             const TYPE: ColumnType = ColumnType::$column;
             const NULLABLE: bool = false;
             fn from_value(value: Value) -> Option<Self> {
                 let from: fn(Value) -> Option<$ty> = $from;
                 from(value)
             }
-            fn array<'a>(values: impl Iterator<Item = &'a Self> + Clone) -> ArrayRef {
-                Arc::new($array::from(values.copied().collect::<Vec<$ty>>()))
-            }
         }
         impl Cell for Option<$ty> {
+            type Filling = $maybe;
             const TYPE: ColumnType = ColumnType::$column;
             const NULLABLE: bool = true;
             fn from_value(value: Value) -> Option<Self> {
                 optional(value)
             }
-            fn array<'a>(values: impl Iterator<Item = &'a Self> + Clone) -> ArrayRef {
-                $nullable(values.copied())
-            }
         }
     };
 }
 
-cell!(i32, Int32, Int32Array, nullable::<Int32Type>, |value| match value {
+cell!(i32, Int32, Numbers<Int32Type>, MaybeNumbers<Int32Type>, |value| match value {
     Value::Int(value) => i32::try_from(value).ok(),
     _ => None,
 });
-cell!(i64, Int64, Int64Array, nullable::<Int64Type>, |value| match value {
+cell!(i64, Int64, Numbers<Int64Type>, MaybeNumbers<Int64Type>, |value| match value {
     Value::Int(value) => Some(value),
     _ => None,
 });
-cell!(f64, Float64, Float64Array, nullable::<Float64Type>, |value| match value {
+cell!(f64, Float64, Numbers<Float64Type>, MaybeNumbers<Float64Type>, |value| match value {
     Value::Float(value) => Some(value),
     _ => None,
 });
-cell!(bool, Bool, BooleanArray, |values| Arc::new(BooleanArray::from_iter(values)), |value| match value {
+cell!(bool, Bool, Flags, Flags, |value| match value {
     Value::Bool(value) => Some(value),
     _ => None,
 });
-
-/// Values first, then which of them there are: twice over the rows is faster than bit by bit.
-fn nullable<P: ArrowPrimitiveType>(values: impl Iterator<Item = Option<P::Native>> + Clone) -> ArrayRef {
-    let plain: Vec<P::Native> = values.clone().map(Option::unwrap_or_default).collect();
-    let is_there: Vec<bool> = values.map(|value| value.is_some()).collect();
-    let nulls = is_there.contains(&false).then(|| BooleanArray::from(is_there).values().clone().into());
-    Arc::new(PrimitiveArray::<P>::new(plain.into(), nulls))
-}
 
 /// Null is absent, everything else must be of the type.
 fn optional<T: Cell>(value: Value) -> Option<Option<T>> {
@@ -124,6 +112,7 @@ fn optional<T: Cell>(value: Value) -> Option<Option<T>> {
 }
 
 impl Cell for Text {
+    type Filling = Texts;
     const TYPE: ColumnType = ColumnType::Utf8;
     const NULLABLE: bool = false;
     fn from_value(value: Value) -> Option<Self> {
@@ -132,19 +121,14 @@ impl Cell for Text {
             _ => None,
         }
     }
-    fn array<'a>(values: impl Iterator<Item = &'a Self> + Clone) -> ArrayRef {
-        Arc::new(StringViewArray::from_iter_values(values))
-    }
 }
 
 impl Cell for Option<Text> {
+    type Filling = Texts;
     const TYPE: ColumnType = ColumnType::Utf8;
     const NULLABLE: bool = true;
     fn from_value(value: Value) -> Option<Self> {
         optional(value)
-    }
-    fn array<'a>(values: impl Iterator<Item = &'a Self> + Clone) -> ArrayRef {
-        Arc::new(values.map(|value| value.as_deref()).collect::<StringViewArray>())
     }
 }
 
@@ -166,14 +150,18 @@ impl From<Option<i32>> for Maybe32 {
     }
 }
 
+impl Number<i32> for Maybe32 {
+    fn number(&self) -> Option<i32> {
+        self.get()
+    }
+}
+
 impl Cell for Maybe32 {
+    type Filling = MaybeNumbers<Int32Type>;
     const TYPE: ColumnType = ColumnType::Int32;
     const NULLABLE: bool = true;
     fn from_value(value: Value) -> Option<Self> {
         optional::<i32>(value).map(Maybe32::from)
-    }
-    fn array<'a>(values: impl Iterator<Item = &'a Self> + Clone) -> ArrayRef {
-        nullable::<Int32Type>(values.map(|value| value.get()))
     }
 }
 
@@ -195,13 +183,17 @@ impl From<Option<i64>> for Maybe64 {
     }
 }
 
+impl Number<i64> for Maybe64 {
+    fn number(&self) -> Option<i64> {
+        self.get()
+    }
+}
+
 impl Cell for Maybe64 {
+    type Filling = MaybeNumbers<Int64Type>;
     const TYPE: ColumnType = ColumnType::Int64;
     const NULLABLE: bool = true;
     fn from_value(value: Value) -> Option<Self> {
         optional::<i64>(value).map(Maybe64::from)
-    }
-    fn array<'a>(values: impl Iterator<Item = &'a Self> + Clone) -> ArrayRef {
-        nullable::<Int64Type>(values.map(|value| value.get()))
     }
 }

@@ -17,6 +17,7 @@ mod bench;
 pub mod bridge;
 mod cell;
 mod derived;
+mod filling;
 mod heap;
 mod kernel;
 pub mod keys;
@@ -127,11 +128,16 @@ macro_rules! table {
             }
 
             fn arrays(rows: &[Self], is_wanted: &dyn Fn(&str) -> bool) -> Vec<arrow_array::ArrayRef> {
-                let mut out = Vec::new();
-                $( if is_wanted(stringify!($field)) {
-                    out.push(<$ty as crate::tables::Cell>::array(rows.iter().map(|row| &row.$field)));
-                } )*
-                out
+                use crate::tables::filling::{BLOCK_ROWS, Filling};
+                $( let mut $field = is_wanted(stringify!($field))
+                    .then(|| <<$ty as crate::tables::Cell>::Filling as Filling<$ty>>::new(rows.len())); )*
+                for block in rows.chunks(BLOCK_ROWS) {
+                    $( if let Some(filling) = &mut $field {
+                        filling.extend(block.iter().map(|row| &row.$field));
+                    } )*
+                }
+                let arrays = [$( $field.map(|filling| Filling::<$ty>::array(filling)) ),*];
+                arrays.into_iter().flatten().collect()
             }
 
             fn from_values(get: &mut dyn FnMut(&'static str) -> crate::tables::Value) -> Option<Self> {

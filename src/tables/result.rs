@@ -18,8 +18,8 @@ table!("hypotheses", "One hypothesis and what became of it.", Hypothesis {
     cost_share: Option<f64>, "share", "Lower bound of the resource's share it owns";
     charged_share: Option<f64>, "share", "What is left of it after special explanations were charged";
     wall_share: Option<f64>, "share", "charged_share times the resource's share of the wall clock";
-    impact: Option<i32>, "1-5", "From wall_share: over 50 %, 25-50, 10-25, 5-10, under 5";
-    confidence: Option<i32>, "1-5", "rules.md 2.6";
+    impact: Option<i32>, "0-5", "From wall_share: 5 over 50 %, then 25-50, 10-25, 5-10, 1 under 5; 0 where others explain all of it";
+    confidence: Option<i32>, "1-5", "KERNEL 4, or 5 where all angles score 0.75 or more at one site and no check touched them; DISPUTED 3, or 2 where an angle rejects; one angle alone 1. One less for noisy surroundings and for an uncertain caller, 1 at least";
     effort: i32, "1-5", "As the hypothesis declares";
     opportunity: Option<f64>, "score", "impact x confidence / effort";
     handed_off: bool, "bool", "KERNEL with an opportunity of 2.0 or more";
@@ -44,20 +44,22 @@ table!("readings", "One slot of a hypothesis: which alternate and artifact fille
     part: Option<i64>, "unit", "Numerator";
     whole: Option<i64>, "unit", "Denominator";
     n: Option<i64>, "count", "Observations behind it";
-    value: Option<f64>, "unit", "part / whole in the metric's unit";
+    value: Option<f64>, "unit", "What is judged, in the metric's unit: part / whole, times scale_up / scale_down where these are set";
     lo: Option<f64>, "unit", "Lower bound";
     hi: Option<f64>, "unit", "Upper bound";
     score: Option<f64>, "0-1", "Ramp: reject bound 0, support threshold 0.5, saturation 1";
     verdict: Text, "text", "supports, rejects or not measured";
     reason: Option<Text>, "text", "Why not measured: absent, inconclusive, blocked by a check, conflict, ...";
+    scale_up: Option<i64>, "count", "Work of the run that the value speaks of, where the recording did another amount of work; null: the same";
+    scale_down: Option<i64>, "count", "Work of the recording that part was counted in; null: the same";
 });
 
 table!("evidence", "One term of a reading: a number, and the place in an artifact where it stands.", Evidence {
     hypothesis: Text, "text", "Id; or hotspot for rows of the hotspot table, wall for the line above it, baseline and scaling for those files";
     slot: Text, "text", "Slot; the rank for hotspots, the statistic for baselines, the size for scaling";
     metric: Text, "text", "Metric";
-    term: Text, "text", "part, whole, n or normalizer";
-    value: i64, "unit", "The number";
+    term: Text, "text", "part, whole or value; with a number or the name of a field behind it where several are added up (part 1, whole system_ns)";
+    value: i64, "unit", "The number as it stands there; what the reading takes may be made of several (a median, a product)";
     anchor: Text, "text", "path#L=.. | #ptr=.. | #record=.. | #sum=table.column&key=value";
 });
 

@@ -5,7 +5,7 @@ use super::{Text, table};
 table!("spans", "One summary of a span, as the program that timed itself wrote it (perf.profile.* logs).", Span {
     artifact_id: i32, "id", "The artifact";
     line_no: i64, "line", "Line in the file";
-    run: i32, "count", "From 0: which run of the log it belongs to (run_start and run_complete divide them)";
+    log_run: Option<i32>, "count", "From 0: which run of the log it belongs to (run_start and run_complete divide them)";
     name: Text, "text", "Name of the span";
     parent: Option<Text>, "text", "Name of the span around it; null at the root and where the log does not say";
     thread_name: Option<Text>, "text", "Thread, as the log names it";

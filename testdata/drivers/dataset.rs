@@ -241,7 +241,14 @@ fn questions_and_formats() -> Outcome {
     }
     expect(&scratch.query(&[sql, "-o", "/dev/full"]), 2, "cannot write here")?;
     let listing = String::from_utf8(scratch.query(&[]).stdout)?;
-    for part in ["2 runs: a to b", "executions                2", "wall_ns", "Wall time", "stack_costs", "the run a row is of"] {
+    for part in [
+        "2 runs, in the order of their names:\n  a\n  b\n",
+        "executions                2",
+        "wall_ns",
+        "Wall time",
+        "stack_costs",
+        "the run a row is of",
+    ] {
         if !listing.contains(part) {
             return Err(format!("{part} is missing in\n{listing}").into());
         }

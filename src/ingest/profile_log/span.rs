@@ -32,7 +32,7 @@ pub fn read(fields: &Fields, defaults: &Defaults, line_no: i64, recorder: &mut R
     let row = Span {
         artifact_id: 0,
         line_no,
-        run: defaults.run,
+        log_run: Some(defaults.run),
         name: recorder.text(&name),
         parent: parent.map(|parent| recorder.text(&parent)),
         thread_name: thread.map(|thread| recorder.text(&thread)),

@@ -119,7 +119,7 @@ fn a_running_total_counts_once_and_windows_add_up() {
 fn runs_are_apart() {
     let run = "{\"event\":\"perf.profile.run_start\"}\n{\"event\":\"perf.profile.span_summary\",\"span\":\"a\",\"parent\":\"b\",\"cumulative_us\":1}\n{\"event\":\"perf.profile.run_complete\",\"duration_sec\":1}\n";
     let recorder = read_text(read, &run.repeat(3));
-    assert_eq!(recorder.tables.spans.iter().map(|row| row.run).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(recorder.tables.spans.iter().map(|row| row.log_run).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
     assert_eq!(recorder.tables.executions.len(), 3);
 }
 

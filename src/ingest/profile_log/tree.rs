@@ -14,20 +14,20 @@ pub fn finish(recorder: &mut Recorder) {
     if !names_parents {
         return;
     }
-    let mut summaries: BTreeMap<(i32, Text), usize> = BTreeMap::new();
+    let mut summaries: BTreeMap<(Option<i32>, Text), usize> = BTreeMap::new();
     // Sum of the children's totals; `None` where one is absent.
-    let mut below: BTreeMap<(i32, Text), Option<i64>> = BTreeMap::new();
+    let mut below: BTreeMap<(Option<i32>, Text), Option<i64>> = BTreeMap::new();
     for row in spans.iter() {
-        *summaries.entry((row.run, row.name.clone())).or_default() += 1;
+        *summaries.entry((row.log_run, row.name.clone())).or_default() += 1;
         if let Some(parent) = row.parent.clone().filter(|parent| *parent != row.name) {
-            let sum = below.entry((row.run, parent)).or_insert(Some(0));
+            let sum = below.entry((row.log_run, parent)).or_insert(Some(0));
             *sum = sum.zip(row.total_ns).and_then(|(sum, own)| sum.checked_add(own));
         }
     }
     for row in spans.iter_mut() {
-        let parent = row.parent.clone().map(|parent| (row.run, parent));
+        let parent = row.parent.clone().map(|parent| (row.log_run, parent));
         row.is_root = Some(parent.is_none_or(|parent| !summaries.contains_key(&parent)));
-        let key = (row.run, row.name.clone());
+        let key = (row.log_run, row.name.clone());
         if row.self_ns.is_none() && summaries.get(&key) == Some(&1) {
             let children = below.get(&key).copied().unwrap_or(Some(0));
             // Children that ran beside it may take longer than it did.
@@ -37,7 +37,7 @@ pub fn finish(recorder: &mut Recorder) {
 }
 
 /// The key of what one writer says of one span again and again.
-type Series = (i32, Text, Option<Text>, Option<Text>);
+type Series = (Option<i32>, Text, Option<Text>, Option<Text>);
 
 /// Some writers print a running total: each summary of a span holds the ones before it. Three or more, in which calls only
 /// grow and totals never shrink, are taken for that, and the last one counts. (Summaries of time windows do not all have
@@ -45,7 +45,7 @@ type Series = (i32, Text, Option<Text>, Option<Text>);
 fn drop_snapshots(recorder: &mut Recorder) {
     let mut series: BTreeMap<Series, Vec<usize>> = BTreeMap::new();
     for (at, row) in recorder.tables.spans.iter().enumerate() {
-        series.entry((row.run, row.name.clone(), row.parent.clone(), row.thread_name.clone())).or_default().push(at);
+        series.entry((row.log_run, row.name.clone(), row.parent.clone(), row.thread_name.clone())).or_default().push(at);
     }
     let spans = &recorder.tables.spans;
     let grows = |pair: &[usize]| {

@@ -1,0 +1,235 @@
+//! What polars 0.55 would answer with other rows than the statement means, and no error; and what means nothing over many
+//! runs.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{BinaryOperator, Expr, GroupByExpr, Join, JoinConstraint, JoinOperator, Query, Select, SelectItem, Visit, Visitor};
+
+use super::statement::{conjuncts, relation_name};
+
+/// Refuses what polars 0.55 would answer with other rows than SQL means, and no error: an outer join on more than
+/// equalities of columns becomes an inner one, and a sum beside a column is repeated on every row.
+pub fn refuse_traps(query: &Query) -> Result<(), String> {
+    first_of(query, |select| {
+        let mut joins = select.from.iter().flat_map(|from| &from.joins);
+        let outer = joins.find_map(trap).map(|condition| {
+            format!(
+                "an outer join takes equalities of columns only, found `{condition}` after ON (polars would leave rows out without a word); \
+                 filter in a CTE first, and join its rows"
+            )
+        });
+        outer.or_else(|| mixed(select))
+    })
+}
+
+/// Refuses a join that takes the ids of one run for those of another: ids mean something within their run only.
+pub fn refuse_strangers(query: &Query) -> Result<(), String> {
+    first_of(query, |select| select.from.iter().flat_map(|from| &from.joins).find_map(strangers))
+}
+
+/// The first reason that a SELECT of the statement gives.
+fn first_of(query: &Query, why: impl Fn(&Select) -> Option<String>) -> Result<(), String> {
+    struct Traps<F>(F);
+    impl<F: Fn(&Select) -> Option<String>> Visitor for Traps<F> {
+        type Break = String;
+        fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<String> {
+            (self.0)(select).map_or(ControlFlow::Continue(()), ControlFlow::Break)
+        }
+    }
+    match query.visit(&mut Traps(why)) {
+        ControlFlow::Break(why) => Err(why),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}
+
+/// The functions of polars' SQL that make one value of many rows.
+const AGGREGATES: &[&str] = &[
+    "avg",
+    "corr",
+    "count",
+    "covar",
+    "covar_pop",
+    "covar_samp",
+    "first",
+    "last",
+    "max",
+    "median",
+    "min",
+    "quantile_cont",
+    "quantile_disc",
+    "stddev",
+    "stddev_samp",
+    "sum",
+    "variance",
+    "var_samp",
+];
+
+/// A column that stands beside an aggregate where nothing is grouped.
+fn mixed(select: &Select) -> Option<String> {
+    if !matches!(&select.group_by, GroupByExpr::Expressions(own, _) if own.is_empty()) {
+        return None;
+    }
+    let items: Vec<(&SelectItem, Holds)> = select.projection.iter().map(|item| (item, Holds::of(item))).collect();
+    let aggregate = items.iter().find(|(_, holds)| holds.aggregate)?.0;
+    let column = items.iter().find(|(_, holds)| holds.column && !holds.aggregate && !holds.window)?.0;
+    Some(format!("`{column}` stands beside `{aggregate}` and nothing is grouped; write GROUP BY {column}, or leave one of them out"))
+}
+
+/// What a selected item is made of.
+#[derive(Default)]
+struct Holds {
+    aggregate: bool,
+    window: bool,
+    column: bool,
+}
+
+impl Holds {
+    fn of(item: &SelectItem) -> Holds {
+        let mut holds = Holds { column: matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)), ..Holds::default() };
+        let _ = item.visit(&mut holds);
+        holds
+    }
+}
+
+impl Visitor for Holds {
+    type Break = ();
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Function(call) if call.over.is_some() => self.window = true,
+            Expr::Function(call) => {
+                self.aggregate |= AGGREGATES.contains(&relation_name(&call.name).to_ascii_lowercase().as_str());
+            }
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => self.column = true,
+            // A SELECT of its own is looked at by itself.
+            Expr::Subquery(_) => return ControlFlow::Break(()),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Ids that a join compares without comparing the runs.
+fn strangers(join: &Join) -> Option<String> {
+    let constraint = match &join.join_operator {
+        JoinOperator::Join(own)
+        | JoinOperator::Inner(own)
+        | JoinOperator::Left(own)
+        | JoinOperator::LeftOuter(own)
+        | JoinOperator::Right(own)
+        | JoinOperator::RightOuter(own)
+        | JoinOperator::FullOuter(own)
+        | JoinOperator::Semi(own)
+        | JoinOperator::LeftSemi(own)
+        | JoinOperator::RightSemi(own)
+        | JoinOperator::Anti(own)
+        | JoinOperator::LeftAnti(own)
+        | JoinOperator::RightAnti(own) => own,
+        _ => return None,
+    };
+    let columns: Vec<String> = match constraint {
+        JoinConstraint::On(on) => conjuncts(on).into_iter().flat_map(compared).collect(),
+        JoinConstraint::Using(names) => names.iter().map(relation_name).collect(),
+        _ => return None,
+    };
+    let id = columns.iter().find(|name| name.ends_with("_id"))?;
+    if columns.iter().any(|name| name == super::RUN) {
+        return None;
+    }
+    Some(format!(
+        "this joins on {id} but not on {}: ids of two runs have nothing to do with each other; add AND a.run = b.run (a, b: the two tables), \
+         or ask one run: tripod query ROOT/run=ID",
+        super::RUN
+    ))
+}
+
+/// The names of the columns that an equality compares.
+fn compared(term: &Expr) -> Vec<String> {
+    let name = |side: &Expr| match side {
+        Expr::Identifier(own) => Some(own.value.clone()),
+        Expr::CompoundIdentifier(parts) => parts.last().map(|own| own.value.clone()),
+        _ => None,
+    };
+    match term {
+        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => match (name(left), name(right)) {
+            (Some(left), Some(right)) => vec![left, right],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+fn trap(join: &Join) -> Option<String> {
+    let on = match &join.join_operator {
+        JoinOperator::Left(JoinConstraint::On(on))
+        | JoinOperator::LeftOuter(JoinConstraint::On(on))
+        | JoinOperator::Right(JoinConstraint::On(on))
+        | JoinOperator::RightOuter(JoinConstraint::On(on))
+        | JoinOperator::FullOuter(JoinConstraint::On(on)) => on,
+        _ => return None,
+    };
+    let is_column = |side: &Expr| matches!(side, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
+    let equality =
+        |term: &&Expr| matches!(term, Expr::BinaryOp { left, op: BinaryOperator::Eq, right } if is_column(left) && is_column(right));
+    conjuncts(on).iter().find(|term| !equality(term)).map(ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::statement::parse;
+    use super::*;
+
+    #[test]
+    fn outer_joins_on_more_than_equalities_are_refused() {
+        let check = |sql: &str| refuse_traps(&parse(sql).unwrap());
+        assert_eq!(check("SELECT a.n FROM a LEFT JOIN b ON a.x = b.x AND (a.run = b.run)"), Ok(()));
+        assert_eq!(check("SELECT a.n FROM a JOIN b ON a.x = b.x AND a.ts_ns < b.ts_ns"), Ok(()));
+        for sql in [
+            "SELECT a.n FROM a LEFT JOIN b ON a.x = b.x AND a.ts_ns < b.ts_ns",
+            "WITH c AS (SELECT a.n FROM a FULL JOIN b ON a.x = b.x OR a.y = b.y) SELECT n FROM c",
+            "SELECT n FROM (SELECT a.n FROM a LEFT JOIN b ON a.x = b.x AND b.name = 'z') AS q",
+        ] {
+            assert!(check(sql).unwrap_err().contains("equalities"), "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_sum_beside_a_column_is_refused() {
+        let check = |sql: &str| refuse_traps(&parse(sql).unwrap());
+        for sql in [
+            "SELECT SUM(calls) AS c FROM syscalls",
+            "SELECT name, SUM(calls) AS c FROM syscalls GROUP BY name",
+            "SELECT name, SUM(calls) OVER (PARTITION BY name) AS c FROM syscalls",
+            "SELECT 'all' AS what, COUNT(*) AS n, MAX(calls) - MIN(calls) AS range FROM syscalls",
+            "SELECT name, (SELECT MAX(calls) FROM syscalls) AS most FROM syscalls",
+        ] {
+            assert_eq!(check(sql), Ok(()), "{sql}");
+        }
+        for sql in [
+            "SELECT name, SUM(calls) AS c FROM syscalls",
+            "WITH a AS (SELECT s.name, max(s.calls) + 1 AS c FROM syscalls AS s) SELECT name FROM a",
+            "SELECT *, COUNT(*) AS n FROM syscalls",
+        ] {
+            assert!(check(sql).unwrap_err().contains("GROUP BY"), "{sql}");
+        }
+    }
+
+    #[test]
+    fn ids_of_two_runs_do_not_meet() {
+        let check = |sql: &str| refuse_strangers(&parse(sql).unwrap());
+        for sql in [
+            "SELECT t.name FROM samples AS s JOIN threads AS t ON s.thread_id = t.thread_id AND s.run = t.run",
+            "SELECT t.name FROM samples JOIN threads AS t USING (run, thread_id)",
+            "SELECT f.name FROM functions AS f JOIN functions AS g ON f.function_key = g.function_key",
+            "SELECT e.name FROM events AS e CROSS JOIN (SELECT MIN(event_id) AS event_id FROM events) AS m",
+        ] {
+            assert_eq!(check(sql), Ok(()), "{sql}");
+        }
+        for sql in [
+            "SELECT t.name FROM samples AS s JOIN threads AS t ON s.thread_id = t.thread_id",
+            "WITH a AS (SELECT t.name FROM samples AS s LEFT JOIN threads AS t ON t.tid = 5 AND s.thread_id = t.thread_id) SELECT name FROM a",
+            "SELECT t.name FROM samples JOIN threads AS t USING (thread_id)",
+        ] {
+            assert!(check(sql).unwrap_err().contains("a.run = b.run"), "{sql}");
+        }
+    }
+}
