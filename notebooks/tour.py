@@ -92,8 +92,8 @@ def duck(root):
     for table, columns in documented().items():
         files = f"tables/{table}.parquet" if is_run else f"run=*/tables/{table}.parquet"
         if any(root.glob(files)):
-            hive = "" if is_run else ", hive_partitioning = true, hive_types_autocast = false, union_by_name = true"
-            body = f"SELECT * FROM read_parquet({quoted(root / files)}{hive})"
+            hive = "false" if is_run else "true, hive_types_autocast = false, union_by_name = true"
+            body = f"SELECT * FROM read_parquet({quoted(root / files)}, hive_partitioning = {hive})"
         else:
             body = without_rows(columns | of_folder, DUCKDB_TYPES)
         db.execute(f"CREATE VIEW {table} AS {body}")

@@ -1,6 +1,6 @@
 -- question: On which numbers does each verdict stand, and where in the files are they?
 -- row: one number behind one angle of a hypothesis that supports or rejects
--- units: number in the metric's own unit (counts, ns, bytes, weights); value = part / whole in the unit beside it, times scale_up / scale_down where the recording did another amount of work; anchor: path and place in the recording
+-- units: number in the metric's own unit (counts, ns, bytes, weights); value = part / whole in the unit beside it, times scale_up / scale_down where these are set (other work, threads, a page size); anchor: path and place in the recording
 -- empty: no angle of any hypothesis was measured
 SELECT r.hypothesis AS hypothesis, r.slot AS slot, r.verdict AS verdict, r.metric AS metric, r.value AS value, r.lo AS lo, r.hi AS hi, r.unit AS unit,
     r.scale_up AS scale_up, r.scale_down AS scale_down,

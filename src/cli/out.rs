@@ -15,10 +15,11 @@ const WIDTH: usize = 120;
 /// The widest table that anyone is shown.
 const WIDTH_MAX: usize = 400;
 
-/// Like [`style`], for rows that were asked for: nothing is cut where no terminal shows them.
-pub fn style_of_rows() -> Style {
+/// Like [`style`], for rows that were asked for: nothing is cut where no terminal shows them, and a file has no colours.
+pub fn style_of_rows(is_file: bool) -> Style {
     let own = style();
-    if own_width().is_none() && !is_terminal() { Style { width: WIDTH_MAX, ..own } } else { own }
+    let width = if own_width().is_none() && (is_file || !is_terminal()) { WIDTH_MAX } else { own.width };
+    Style { width, colour: own.colour && !is_file }
 }
 
 /// What the user says of the width.

@@ -94,7 +94,7 @@ pub fn run(args: Args) -> Result<Outcome> {
             (None, ..) => return listed(&listing(&stored)?),
         }
     };
-    let bytes = frame::format(&frame::documented_types(result)?, format, out::style_of_rows())?;
+    let bytes = frame::format(&frame::documented_types(result)?, format, out::style_of_rows(args.output.is_some()))?;
     match &args.output {
         Some(path) => out::replace(path, &bytes)?,
         None if out::is_terminal() && format != Format::Table => out::print(&visible(&bytes))?,
@@ -192,7 +192,7 @@ fn listing(stored: &Stored) -> Result<String> {
     }
     text.push_str("\nViews over them, which the rules read (queries/views says what a row of each is): ");
     let views = stored.views();
-    text.push_str(&views.iter().map(|(file, _)| rules::view_name(file)).collect::<Vec<_>>().join(", "));
+    text.push_str(&views.iter().map(|(file, _)| escape::plain(rules::view_name(file))).collect::<Vec<_>>().join(", "));
     text.push_str("\n\n");
     text.push_str(&tables::list(&Tables::descriptors()));
     Ok(text)

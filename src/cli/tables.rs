@@ -70,7 +70,7 @@ The sentence under a table's name says what a row is. *Null* says whether a valu
 *Example* is one row of a recording in testdata, long texts without their middle. Times are integer nanoseconds in
 the clock of their artifact. Ids (`..._id`) join tables within one run and mean nothing in another; `function_key` and
 `stack_key` mean the same in all. Columns are only ever added, and what is added may be null: a reader of today's files reads
-tomorrow's, and yesterday's with nulls.
+tomorrow's, and yesterday's with nulls. (One exception, before the first release: `spans.log_run` was called `run`.)
 
 | Type | polars | DuckDB | Spark | pyarrow |
 |---|---|---|---|---|

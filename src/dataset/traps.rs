@@ -24,7 +24,11 @@ pub fn refuse_traps(query: &Query) -> Result<(), String> {
 
 /// Refuses a join that takes the ids of one run for those of another: ids mean something within their run only.
 pub fn refuse_strangers(query: &Query) -> Result<(), String> {
-    first_of(query, |select| select.from.iter().flat_map(|from| &from.joins).find_map(strangers))
+    first_of(query, |select| {
+        let of_where: Vec<String> = select.selection.iter().flat_map(conjuncts).flat_map(compared).collect();
+        let is_by_run = of_where.iter().any(|name| name == super::RUN);
+        select.from.iter().flat_map(|from| &from.joins).filter(|_| !is_by_run).find_map(strangers)
+    })
 }
 
 /// The first reason that a SELECT of the statement gives.
@@ -44,6 +48,7 @@ fn first_of(query: &Query, why: impl Fn(&Select) -> Option<String>) -> Result<()
 
 /// The functions of polars' SQL that make one value of many rows.
 const AGGREGATES: &[&str] = &[
+    "array_agg",
     "avg",
     "corr",
     "count",
@@ -51,7 +56,9 @@ const AGGREGATES: &[&str] = &[
     "covar_pop",
     "covar_samp",
     "first",
+    "group_concat",
     "last",
+    "listagg",
     "max",
     "median",
     "min",
@@ -59,9 +66,14 @@ const AGGREGATES: &[&str] = &[
     "quantile_disc",
     "stddev",
     "stddev_samp",
+    "stdev",
+    "stdev_samp",
+    "string_agg",
     "sum",
-    "variance",
+    "total",
+    "var",
     "var_samp",
+    "variance",
 ];
 
 /// A column that stands beside an aggregate where nothing is grouped.
@@ -81,6 +93,8 @@ struct Holds {
     aggregate: bool,
     window: bool,
     column: bool,
+    /// Inside a SELECT of its own, which is looked at by itself.
+    depth: usize,
 }
 
 impl Holds {
@@ -93,15 +107,25 @@ impl Holds {
 
 impl Visitor for Holds {
     type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         match expr {
+            _ if self.depth > 0 => {}
             Expr::Function(call) if call.over.is_some() => self.window = true,
             Expr::Function(call) => {
                 self.aggregate |= AGGREGATES.contains(&relation_name(&call.name).to_ascii_lowercase().as_str());
             }
             Expr::Identifier(_) | Expr::CompoundIdentifier(_) => self.column = true,
-            // A SELECT of its own is looked at by itself.
-            Expr::Subquery(_) => return ControlFlow::Break(()),
             _ => {}
         }
         ControlFlow::Continue(())
@@ -131,7 +155,8 @@ fn strangers(join: &Join) -> Option<String> {
         JoinConstraint::Using(names) => names.iter().map(relation_name).collect(),
         _ => return None,
     };
-    let id = columns.iter().find(|name| name.ends_with("_id"))?;
+    // A build-id is the same in all runs.
+    let id = columns.iter().find(|name| name.ends_with("_id") && *name != "build_id")?;
     if columns.iter().any(|name| name == super::RUN) {
         return None;
     }
@@ -201,6 +226,7 @@ mod tests {
             "SELECT name, SUM(calls) OVER (PARTITION BY name) AS c FROM syscalls",
             "SELECT 'all' AS what, COUNT(*) AS n, MAX(calls) - MIN(calls) AS range FROM syscalls",
             "SELECT name, (SELECT MAX(calls) FROM syscalls) AS most FROM syscalls",
+            "SELECT name, calls IN (SELECT MAX(calls) FROM syscalls) AS is_most FROM syscalls",
         ] {
             assert_eq!(check(sql), Ok(()), "{sql}");
         }
@@ -208,6 +234,7 @@ mod tests {
             "SELECT name, SUM(calls) AS c FROM syscalls",
             "WITH a AS (SELECT s.name, max(s.calls) + 1 AS c FROM syscalls AS s) SELECT name FROM a",
             "SELECT *, COUNT(*) AS n FROM syscalls",
+            "SELECT name, TOTAL(calls) AS c FROM syscalls",
         ] {
             assert!(check(sql).unwrap_err().contains("GROUP BY"), "{sql}");
         }
@@ -220,6 +247,8 @@ mod tests {
             "SELECT t.name FROM samples AS s JOIN threads AS t ON s.thread_id = t.thread_id AND s.run = t.run",
             "SELECT t.name FROM samples JOIN threads AS t USING (run, thread_id)",
             "SELECT f.name FROM functions AS f JOIN functions AS g ON f.function_key = g.function_key",
+            "SELECT a.name FROM dsos AS a JOIN dsos AS b ON a.build_id = b.build_id",
+            "SELECT t.name FROM samples AS s JOIN threads AS t ON s.thread_id = t.thread_id WHERE s.run = t.run AND t.tid = 5",
             "SELECT e.name FROM events AS e CROSS JOIN (SELECT MIN(event_id) AS event_id FROM events) AS m",
         ] {
             assert_eq!(check(sql), Ok(()), "{sql}");

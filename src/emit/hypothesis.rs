@@ -138,7 +138,7 @@ pub fn metric_text(metric: &Metric<'_>, escape: &dyn Fn(&str) -> String) -> Stri
         let _ = write!(out, ", n = {}", number::count(n));
     }
     if let (Some(up), Some(down)) = (row.scale_up, row.scale_down) {
-        let _ = write!(out, ", times {} / {} (work of the run / of the recording)", number::count(up), number::count(down));
+        let _ = write!(out, ", times {} / {}", number::count(up), number::count(down));
     }
     if let Some(threshold) = metric.threshold {
         let _ = write!(out, "; {}", escape(&threshold_text(threshold)));

@@ -193,7 +193,7 @@ fn blank(own: &Judged, slot: &SlotResult, role: &str) -> Reading {
 fn reading(tables: &Tables, own: &Judged, slot: &SlotResult, role: &str, measured: &Measured) -> Reading {
     let tool = tables.artifacts.iter().find(|row| row.artifact_id == measured.artifact).map(|row| row.tool.clone());
     let row = measured.row.as_ref();
-    let scale = row.and_then(|row| row.scale_up.zip(row.scale_down)).filter(|(up, down)| up != down);
+    let scale = row.map(Row::scale).filter(|(up, down)| up != down);
     Reading {
         tool,
         artifact_id: Some(measured.artifact),

@@ -267,6 +267,13 @@ pub struct Row {
     pub whole_artifact_id: Option<i32>,
 }
 
+impl Row {
+    /// What part is multiplied by, and what it is divided by; 1 where the SELECT does not say.
+    pub fn scale(&self) -> (i64, i64) {
+        (self.scale_up.unwrap_or(1), self.scale_down.filter(|down| *down > 0).unwrap_or(1))
+    }
+}
+
 const REQUIRED: &[&str] = &["artifact_id", "site_kind", "site_id", "metric", "part", "whole", "n"];
 const OPTIONAL: &[&str] =
     &["n_eff", "lo", "hi", "factor", "running", "scale_up", "scale_down", "certain", "part_anchor", "whole_anchor", "whole_artifact_id"];

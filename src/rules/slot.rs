@@ -131,7 +131,8 @@ impl Judge<'_> {
     }
 
     fn reading(&self, alternate: &Alternate, metric: &Metric, row: &Row) -> Option<Reading> {
-        let scale = row.scale_up.unwrap_or(1) as f64 / row.scale_down.filter(|down| *down > 0).unwrap_or(1) as f64;
+        let (up, down) = row.scale();
+        let scale = up as f64 / down as f64;
         let raw = Raw {
             part: row.part?,
             whole: row.whole?,

@@ -50,8 +50,8 @@ table!("readings", "One slot of a hypothesis: which alternate and artifact fille
     score: Option<f64>, "0-1", "Ramp: reject bound 0, support threshold 0.5, saturation 1";
     verdict: Text, "text", "supports, rejects or not measured";
     reason: Option<Text>, "text", "Why not measured: absent, inconclusive, blocked by a check, conflict, ...";
-    scale_up: Option<i64>, "count", "Work of the run that the value speaks of, where the recording did another amount of work; null: the same";
-    scale_down: Option<i64>, "count", "Work of the recording that part was counted in; null: the same";
+    scale_up: Option<i64>, "count", "What part is multiplied by before it is divided by whole: the work of the run that the value speaks of, the bytes of a page; null: as scale_down";
+    scale_down: Option<i64>, "count", "What part is divided by, too: the work of the recording, its threads or CPUs; null: as scale_up";
 });
 
 table!("evidence", "One term of a reading: a number, and the place in an artifact where it stands.", Evidence {
