@@ -17,8 +17,8 @@ JOIN cpu_events AS c ON e.event_id = c.event_id
 -- short: {percent} of the waits of others
 -- unchecked: no waits of known threads
 -- source: house: 10 % of the waits; rules.md 3.0b Q16
-SELECT w.artifact_id AS artifact_id, CAST(SUM(CASE WHEN t.is_target THEN 0 ELSE 1 END) AS BIGINT) AS part, CAST(COUNT(w.record_no) AS BIGINT) AS whole
-FROM waits AS w
+SELECT w.artifact_id AS artifact_id, CAST(SUM(CASE WHEN t.is_target THEN CAST(0 AS BIGINT) ELSE w.n END) AS BIGINT) AS part, CAST(SUM(w.n) AS BIGINT) AS whole
+FROM wait_pairs AS w
 JOIN threads AS t ON w.thread_id = t.thread_id
 GROUP BY w.artifact_id
 -- measure: namesakes

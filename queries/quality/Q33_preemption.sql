@@ -9,8 +9,8 @@
 -- unchecked: no waits, or the window of their recording is unknown
 -- source: house: 20 % of the threads' time; rules.md Q33
 WITH preempted AS (
-    SELECT w.artifact_id AS artifact_id, CAST(SUM(w.dur_ns + COALESCE(w.runnable_ns, 0)) AS BIGINT) AS preempted_ns
-    FROM waits AS w
+    SELECT w.artifact_id AS artifact_id, CAST(SUM(w.wait_ns + w.runnable_ns) AS BIGINT) AS preempted_ns
+    FROM wait_pairs AS w
     LEFT JOIN threads AS t ON w.thread_id = t.thread_id
     WHERE w.reason = 'preempted' AND (w.is_aggregate OR COALESCE(t.is_target, FALSE))
     GROUP BY w.artifact_id

@@ -23,8 +23,8 @@ LEFT JOIN observed AS o ON c.artifact_id = o.artifact_id
 WITH observed AS (
     SELECT DISTINCT stack_id AS stack_id, class AS class FROM stack_classes WHERE class = 'OBSERVER'
 )
-SELECT w.artifact_id AS artifact_id, CAST(SUM(CASE WHEN o.class IS NULL THEN 0 ELSE w.dur_ns END) AS BIGINT) AS part, CAST(SUM(w.dur_ns) AS BIGINT) AS whole
-FROM waits AS w
+SELECT w.artifact_id AS artifact_id, CAST(SUM(CASE WHEN o.class IS NULL THEN CAST(0 AS BIGINT) ELSE w.wait_ns END) AS BIGINT) AS part, CAST(SUM(w.wait_ns) AS BIGINT) AS whole
+FROM wait_pairs AS w
 LEFT JOIN observed AS o ON w.stack_id = o.stack_id
 GROUP BY w.artifact_id
 -- measure: other tools

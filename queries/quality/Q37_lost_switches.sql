@@ -12,7 +12,7 @@ WITH told AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(count) AS BIGINT) AS unmatched FROM diagnostics WHERE kind = 'sched_unmatched' GROUP BY artifact_id
 ),
 seen AS (
-    SELECT artifact_id AS artifact_id, CAST(COUNT(record_no) AS BIGINT) AS waits FROM waits WHERE NOT is_aggregate GROUP BY artifact_id
+    SELECT artifact_id AS artifact_id, CAST(SUM(n) AS BIGINT) AS waits FROM wait_pairs WHERE NOT is_aggregate GROUP BY artifact_id
 )
 SELECT s.artifact_id AS artifact_id, COALESCE(t.unmatched, 0) AS part, s.waits AS whole
 FROM seen AS s
@@ -27,7 +27,7 @@ WITH told AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(count) AS BIGINT) AS unmatched FROM diagnostics WHERE kind = 'sched_unmatched' GROUP BY artifact_id
 ),
 seen AS (
-    SELECT artifact_id AS artifact_id, CAST(COUNT(record_no) AS BIGINT) AS waits FROM waits WHERE NOT is_aggregate GROUP BY artifact_id
+    SELECT artifact_id AS artifact_id, CAST(SUM(n) AS BIGINT) AS waits FROM wait_pairs WHERE NOT is_aggregate GROUP BY artifact_id
 )
 SELECT s.artifact_id AS artifact_id, CASE WHEN COALESCE(t.unmatched, 0) < 5 THEN CAST(0 AS BIGINT) ELSE t.unmatched END AS part, s.waits AS whole
 FROM seen AS s
