@@ -54,7 +54,8 @@ def main():
         sys.exit("two folders have the same run ID; say ID=FOLDER")
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    spark = SparkSession.builder.appName("tripod-ingest").getOrCreate()
+    spark = SparkSession.builder.appName("tripod-ingest").config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
     # One partition, so one task, per folder.
     done = spark.sparkContext.parallelize(jobs, len(jobs)).map(lambda own: analyze(*own, root, program, more)).collect()
     failed = 0

@@ -1,7 +1,7 @@
 -- question: How long does the program take in each variant, and how sure is that?
 -- row: one command with one set of parameters
 -- units: ns of wall time, median with its 95 % interval; cv: standard deviation over mean; speed: how many times as fast as the slowest of the same
---   work and number of threads
+--   work and number of threads. An even number of repetitions has its median between the middle two; BASELINE.md names the nearest one that was measured
 -- empty: nothing was timed repeatedly (hyperfine)
 WITH own AS (
     SELECT command AS command, variant AS variant, threads AS threads, work AS work, function AS function, n AS n, median_ns AS median_ns,

@@ -1,6 +1,7 @@
 -- question: Which single system calls took longest, on what, and where were they made?
 -- row: one call, the hundred longest of the program
--- units: start_s in seconds since the first call of that recording, ns, bytes asked for; result: what the call returned
+-- units: start_s in seconds since the first call of that recording, ns, bytes asked for; result: what the call returned.
+--   strace -k knows exported functions only: a static one shows under the name of the exported one before it
 -- empty: nothing recorded single calls with their time (strace -T -ttt, perf record -e raw_syscalls:*)
 WITH firsts AS (
     SELECT artifact_id AS artifact_id, MIN(start_ns) AS first_ns FROM syscall_events GROUP BY artifact_id

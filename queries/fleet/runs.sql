@@ -1,6 +1,7 @@
 -- question: Which runs are there, of what program on which host, and what did each find?
 -- row: one run
--- units: wall_ns: shortest wall time of the program itself (no tracer) at the most work it was given; counts; top_wall_share: lower bound of the first hotspot's share of the wall clock
+-- units: wall_ns: shortest wall time of the program itself (no tracer) at the most work it was given (executions.work; two runs compare where it is
+--   the same); counts; top_wall_share: lower bound of the first hotspot's share of the wall clock
 -- empty: the dataset has no runs
 -- reads: artifacts, executions, host, hypotheses, hotspots
 WITH files AS (
