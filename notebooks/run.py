@@ -146,8 +146,8 @@ def main():
     parser.add_argument("--same", action="store_true")
     parser.add_argument("notebooks", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
-    for path in (path for path in options.notebooks if not path.is_file()):
-        sys.exit(f"{path}: there is no such notebook")
+    if missing := [str(path) for path in options.notebooks if not path.is_file()]:
+        sys.exit(f"no such notebook: {', '.join(missing)}")
     notebooks = options.notebooks or sorted(HERE.glob("*.ipynb"))
     faults = [] if notebooks else ["no notebooks"]
     with tempfile.TemporaryDirectory() as scratch:

@@ -97,7 +97,8 @@ def main(tripod, folder, repeat):
     print(f"on disk: {size(root, 'run=*/tables/samples.parquet') / samples:.2f} bytes per sample in its table, "
           f"{size(root, 'run=*/tables/*.parquet') / samples:.2f} with all tables ({size(root, 'run=*/**/*') / 1e9:.2f} GB)")
     for what in ("samples", "parquet"):
-        if cost := written[f"{what}_cpu_ms"]:
+        # A dataset that is there may be an older one, whose writer did not say.
+        if cost := written.get(f"{what}_cpu_ms"):
             print(f"written: {samples / cost / 1000:.2f} M samples per CPU second into Parquet, {WRITTEN[what]}")
     tenth = folder / "tenth"
     tenth.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
 //! What a name that does not exist may have been meant to be.
 
+use crate::dataset::RUN;
 use crate::error::Error;
-use crate::tables::Tables;
 
 /// A table that does not exist: the nearest names, and all of them.
 pub fn no_table(name: &str, tables: &[String]) -> Error {
@@ -22,8 +22,8 @@ pub fn explained(error: &Error, columns: &[&str]) -> Error {
     known.sort_unstable();
     known.dedup();
     let hint = match quoted(short) {
-        Some("run") if short.contains("column") && !known.contains(&"run") => {
-            "\n`run` is a column over a dataset only (a folder of runs); this is one run: leave it out".to_owned()
+        Some(RUN) if short.contains("column") && !known.contains(&RUN) => {
+            format!("\n`{RUN}` is a column over a dataset only (a folder of runs); this is one run: leave it out")
         }
         Some(name) if short.contains("column") && !known.contains(&name) && !known.is_empty() => {
             format!("\ndid you mean {}? (`tripod tables` lists every column)", nearest(name, &known).join(", "))
@@ -40,12 +40,8 @@ fn reserved(error: &str) -> Option<String> {
             "\nname the columns apart in a CTE first (WITH a AS (SELECT ... AS other_name ...)), then group or join there".to_owned(),
         );
     }
-    let names = Tables::descriptors().into_iter().flat_map(|table| table.columns).map(|column| column.name);
-    let mut words: Vec<&str> = names.filter(|name| RESERVED.contains(name)).collect();
-    words.sort_unstable();
-    words.dedup();
     let lower = error.to_lowercase();
-    let word = words.into_iter().find(|word| lower.contains(&format!("found: {word}")) || lower.contains(&format!("invalid {word} ")))?;
+    let word = RESERVED.iter().find(|word| lower.contains(&format!("found: {word}")) || lower.contains(&format!("invalid {word} ")))?;
     Some(format!("\n`{word}` is a word of SQL, too: write t.{word} (t: the table's name after AS) or \"{word}\""))
 }
 

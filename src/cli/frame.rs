@@ -90,21 +90,20 @@ fn table(frame: &DataFrame, style: Style) -> String {
     let rows: Vec<Vec<String>> = (0..shown).map(|index| row(frame, index).iter().map(cell).collect()).collect();
     // The name of a run is a key that is copied, as a number is.
     let may_be_cut = |column: &Column| matches!(column.dtype(), DataType::String) && column.name() != RUN;
-    let is_text: Vec<bool> = frame.columns().iter().map(may_be_cut).collect();
-    let widest = text_width(style.width, &header, &rows, &is_text);
+    let is_cut: Vec<bool> = frame.columns().iter().map(may_be_cut).collect();
+    let widest = text_width(style.width, &header, &rows, &is_cut);
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let mut out = terminal::table(style, &header);
     out.set_content_arrangement(ContentArrangement::Disabled);
-    for index in 0..header.len() {
-        let is_number = !matches!(frame.columns().get(index).map(Column::dtype), Some(DataType::String));
-        if let (true, Some(column)) = (is_number, out.column_mut(index)) {
+    for (index, own) in frame.columns().iter().enumerate() {
+        if let (false, Some(column)) = (matches!(own.dtype(), DataType::String), out.column_mut(index)) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
     for row in rows {
-        let cells = row.into_iter().zip(&is_text);
+        let cells = row.into_iter().zip(&is_cut);
         out.add_row(
-            cells.map(|(cell, is_text)| if *is_text { escape::shorten(&cell, widest).into_owned() } else { cell }).collect::<Vec<_>>(),
+            cells.map(|(cell, is_cut)| if *is_cut { escape::shorten(&cell, widest).into_owned() } else { cell }).collect::<Vec<_>>(),
         );
     }
     let mut text = format!("{}\n", out.trim_fmt());
@@ -117,15 +116,15 @@ fn table(frame: &DataFrame, style: Style) -> String {
 
 /// How long a text may be so that the lines fit into `width`, [`TEXT_CHARS_MIN`] at least: a number or a name that is cut
 /// in two cannot be copied, so numbers stay whole, and a table of very many columns is wider than the terminal.
-fn text_width(width: usize, header: &[String], rows: &[Vec<String>], is_text: &[bool]) -> usize {
+fn text_width(width: usize, header: &[String], rows: &[Vec<String>], is_cut: &[bool]) -> usize {
     let of_column = |index: usize| {
         let cells = rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.chars().count());
         (cells.max().unwrap_or(0), header.get(index).map_or(0, |name| name.chars().count()))
     };
     let widths: Vec<(usize, usize)> = (0..header.len()).map(of_column).collect();
     let needed = |most: usize| -> usize {
-        let own = |((cells, name), is_text): (&(usize, usize), &bool)| if *is_text { (*cells).min(most) } else { *cells }.max(*name) + GAP;
-        widths.iter().zip(is_text).map(own).sum()
+        let own = |((cells, name), is_cut): (&(usize, usize), &bool)| if *is_cut { (*cells).min(most) } else { *cells }.max(*name) + GAP;
+        widths.iter().zip(is_cut).map(own).sum()
     };
     (TEXT_CHARS_MIN..CELL_CHARS_MAX).rev().find(|most| needed(*most) <= width).unwrap_or(TEXT_CHARS_MIN)
 }

@@ -102,15 +102,11 @@ impl Dataset {
 fn no_runs(root: &Path) -> Error {
     let shown = root.display();
     let entries = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut single: Vec<String> =
-        entries.filter(|path| path.join("summary.json").is_file()).map(|path| path.display().to_string()).collect();
-    single.sort();
-    let what = match single.as_slice() {
-        [] => "this is no run directory, and there is no run=ID in it".to_owned(),
-        [first, ..] => format!(
-            "there are {} run directories in it, and no dataset (folders named run=ID); ask one of them: `tripod query {first}`, or write \
-             them into a dataset",
-            single.len()
+    let what = match entries.filter(|path| path.join("summary.json").is_file()).min() {
+        None => "this is no run directory, and there is no run=ID in it".to_owned(),
+        Some(first) => format!(
+            "it holds single runs and is no dataset (folders named run=ID); ask one of them (`tripod query {}`), or write them into a dataset",
+            first.display()
         ),
     };
     Error::Request(format!(

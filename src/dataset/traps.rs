@@ -25,9 +25,11 @@ pub fn refuse_traps(query: &Query) -> Result<(), String> {
 /// Refuses a join that takes the ids of one run for those of another: ids mean something within their run only.
 pub fn refuse_strangers(query: &Query) -> Result<(), String> {
     first_of(query, |select| {
-        let of_where: Vec<String> = select.selection.iter().flat_map(conjuncts).flat_map(compared).collect();
-        let is_by_run = of_where.iter().any(|name| name == super::RUN);
-        select.from.iter().flat_map(|from| &from.joins).filter(|_| !is_by_run).find_map(strangers)
+        let mut of_where = select.selection.iter().flat_map(conjuncts).filter_map(compared).flatten();
+        if of_where.any(|name| name == super::RUN) {
+            return None;
+        }
+        select.from.iter().flat_map(|from| &from.joins).find_map(strangers)
     })
 }
 
@@ -151,7 +153,7 @@ fn strangers(join: &Join) -> Option<String> {
         _ => return None,
     };
     let columns: Vec<String> = match constraint {
-        JoinConstraint::On(on) => conjuncts(on).into_iter().flat_map(compared).collect(),
+        JoinConstraint::On(on) => conjuncts(on).into_iter().filter_map(compared).flatten().collect(),
         JoinConstraint::Using(names) => names.iter().map(relation_name).collect(),
         _ => return None,
     };
@@ -167,19 +169,16 @@ fn strangers(join: &Join) -> Option<String> {
     ))
 }
 
-/// The names of the columns that an equality compares.
-fn compared(term: &Expr) -> Vec<String> {
+/// The names of the two columns that an equality compares; `None` for any other term.
+fn compared(term: &Expr) -> Option<[String; 2]> {
     let name = |side: &Expr| match side {
         Expr::Identifier(own) => Some(own.value.clone()),
         Expr::CompoundIdentifier(parts) => parts.last().map(|own| own.value.clone()),
         _ => None,
     };
     match term {
-        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => match (name(left), name(right)) {
-            (Some(left), Some(right)) => vec![left, right],
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
+        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => Some([name(left)?, name(right)?]),
+        _ => None,
     }
 }
 
@@ -192,10 +191,7 @@ fn trap(join: &Join) -> Option<String> {
         | JoinOperator::FullOuter(JoinConstraint::On(on)) => on,
         _ => return None,
     };
-    let is_column = |side: &Expr| matches!(side, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
-    let equality =
-        |term: &&Expr| matches!(term, Expr::BinaryOp { left, op: BinaryOperator::Eq, right } if is_column(left) && is_column(right));
-    conjuncts(on).iter().find(|term| !equality(term)).map(ToString::to_string)
+    conjuncts(on).into_iter().find(|term| compared(term).is_none()).map(ToString::to_string)
 }
 
 #[cfg(test)]

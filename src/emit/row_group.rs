@@ -75,17 +75,12 @@ mod tests {
     use polars::prelude::{NamedFrom, SchemaExt, Series};
     use polars_io::SerReader;
     use polars_io::parquet::read::ParquetReader;
-    use polars_parquet::write::{CompressionOptions, FileWriter, StatisticsOptions, Version, ZstdLevel};
+    use polars_parquet::write::FileWriter;
 
     use super::*;
 
     fn written(frame: &DataFrame) -> DataFrame {
-        let options = WriteOptions {
-            statistics: StatisticsOptions::default(),
-            version: Version::V1,
-            compression: CompressionOptions::Zstd(ZstdLevel::try_new(1).ok()),
-            data_page_size: None,
-        };
+        let options = crate::emit::parquet::options();
         let mut writer = FileWriter::try_new(Vec::new(), frame.schema().to_arrow(CompatLevel::newest()), options).unwrap();
         let types = writer.parquet_schema().fields().to_vec();
         let columns = compressed(frame, &types, options).unwrap();

@@ -76,7 +76,6 @@ impl<P: ArrowPrimitiveType, C: Number<P::Native>> Filling<C> for MaybeNumbers<P>
 }
 
 /// Flags; null where one is absent.
-#[derive(Default)]
 pub struct Flags(Vec<Option<bool>>);
 
 impl Filling<bool> for Flags {
