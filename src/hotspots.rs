@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::derive::classes::{Classes, Marks};
+use crate::derive::Derived;
 use crate::derive::places::{Key, Place, Places};
 pub use crate::tables::keys::encode;
 use crate::tables::{Artifact, Event, Evidence, Hotspot, Maybe32, StackSite, Tables, Text};
@@ -49,8 +49,8 @@ impl Ranked {
 }
 
 /// Finds and ranks the places.
-pub fn rank(tables: &Tables, shares: &Shares, classes: &Classes, marks: &Marks) -> Ranked {
-    let places = Places::new(tables, classes, marks);
+pub fn rank(tables: &Tables, shares: &Shares, derived: &Derived) -> Ranked {
+    let places = Places::new(tables, derived);
     let mut rows = cpu_rows(tables, &places, shares);
     rows.extend(wait_rows(tables, shares));
     rows.extend(memory_rows(tables, &places));

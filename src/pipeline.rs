@@ -44,7 +44,7 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     stages.end("derive");
     let shares = Shares::measure(&tables);
     let judge = || rules::judge(&tables, &rule_options(request));
-    let rank = || hotspots::rank(&tables, &shares, &derived.classes, &derived.marks);
+    let rank = || hotspots::rank(&tables, &shares, &derived);
     // The rules leave half of two cores idle. The engine has a pool of its own, so that for this moment one thread more runs
     // than was asked for; with one thread that would be twice as many.
     let (measured, ranked) = if rayon::current_num_threads() > 1 { rayon::join(judge, rank) } else { (judge(), rank()) };

@@ -89,41 +89,47 @@ fn frames(tables: &mut Tables) {
     for (id, row) in tables.frames.iter_mut().enumerate() {
         row.frame_id = id as i32;
     }
-    tables.stacks.iter_mut().for_each(|row| row.frame_id = order.get(row.frame_id));
+    tables.stacks.frames_mut().iter_mut().for_each(|frame| *frame = order.get(*frame));
 }
 
 /// Numbers stacks by first use and drops nodes that nothing uses.
 fn stacks(tables: &mut Tables) {
     let old = std::mem::take(&mut tables.stacks);
-    let mut numbering = Numbering { old: &old, new_id: vec![-1; old.len()], rows: Vec::with_capacity(old.len()), trail: Vec::new() };
+    let mut numbering = Numbering { old: &old, new_id: vec![-1; old.len()], new: Stacks::with_capacity(old.len()), trail: Vec::new() };
     tables.map_stacks(|stack| numbering.use_stack(stack));
-    tables.stacks = numbering.rows;
+    tables.stacks = numbering.new;
 }
 
 struct Numbering<'a> {
-    old: &'a [Stack],
+    old: &'a Stacks,
     new_id: Vec<i32>,
-    rows: Vec<Stack>,
-    trail: Vec<usize>,
+    new: Stacks,
+    trail: Vec<i32>,
 }
 
 impl Numbering<'_> {
     fn use_stack(&mut self, stack: Option<i32>) -> Option<i32> {
-        let stack = usize::try_from(stack?).ok()?;
+        let stack = stack?;
         let mut at = Some(stack);
         self.trail.clear();
-        while let Some(node) = at.filter(|node| self.new_id.get(*node) == Some(&-1)) {
-            self.trail.push(node);
-            at = self.old.get(node)?.parent_stack_id.get().and_then(|parent| usize::try_from(parent).ok());
+        // Ends at a node that has its number, or above the root.
+        let mut parent = None;
+        while let Some(node) = at {
+            match self.new_id.get(node as usize) {
+                Some(-1) => self.trail.push(node),
+                known => {
+                    parent = known.copied();
+                    break;
+                }
+            }
+            at = self.old.parent(node);
         }
         while let Some(node) = self.trail.pop() {
-            let row = self.old.get(node)?;
-            let parent = row.parent_stack_id.get().and_then(|parent| self.new_id.get(parent as usize).copied());
-            let id = self.rows.len() as i32;
-            self.rows.push(Stack { stack_id: id, parent_stack_id: parent.into(), ..row.clone() });
-            *self.new_id.get_mut(node)? = id;
+            let id = self.new.push(parent, self.old.frame(node)?);
+            *self.new_id.get_mut(node as usize)? = id;
+            parent = Some(id);
         }
-        self.new_id.get(stack).copied()
+        parent
     }
 }
 
@@ -136,9 +142,9 @@ pub fn stack_keys(tables: &Tables) -> Vec<i64> {
     };
     let own: Vec<i64> = tables.frames.iter().map(own).collect();
     let mut all: Vec<i64> = Vec::with_capacity(tables.stacks.len());
-    for row in &tables.stacks {
-        let parent = row.parent_stack_id.get().and_then(|parent| all.get(parent as usize)).copied();
-        all.push(keys::stack_key(parent, own.get(row.frame_id as usize).copied().unwrap_or(0)));
+    for (parent, frame) in tables.stacks.nodes() {
+        let parent = parent.and_then(|parent| all.get(parent as usize)).copied();
+        all.push(keys::stack_key(parent, own.get(frame as usize).copied().unwrap_or(0)));
     }
     all
 }

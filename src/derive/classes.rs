@@ -230,7 +230,7 @@ fn is_kernel_dso(dso: &Dso) -> bool {
 }
 
 /// The rows of `stack_classes` and `stack_sites`, for every stack that carries weight, a wait, a call or an allocation.
-pub fn find(tables: &Tables, classes: &Classes, marks: &Marks, nodes: &Nodes) -> (Vec<StackClass>, Vec<StackSite>) {
+pub fn find(tables: &Tables, classes: &Classes, nodes: &Nodes) -> (Vec<StackClass>, Vec<StackSite>) {
     let names: Vec<Text> = classes.iter().map(|(name, _)| Text::from(name)).collect();
     let mut rows = Vec::new();
     let used = used(tables);
@@ -239,8 +239,7 @@ pub fn find(tables: &Tables, classes: &Classes, marks: &Marks, nodes: &Nodes) ->
     // Almost every stack has it: a column of the sites instead of a row of its own.
     let start = classes.bit("ROOT");
     for stack in used {
-        let frame = tables.stacks.get(stack as usize).and_then(|row| tables.frames.get(row.frame_id as usize));
-        let leaf = frame.map_or(0, |frame| marks.of_frame(frame));
+        let leaf = nodes.leaf(stack).map_or(0, |leaf| leaf.bits);
         let caller_certain = nodes.caller_certain(stack);
         nodes.classes(stack, &mut found);
         for outermost in found.iter().filter(|outermost| 1 << outermost.class != start) {

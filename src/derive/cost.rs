@@ -5,19 +5,14 @@
 use rayon::prelude::*;
 
 use super::nodes::Nodes;
-use super::paths::path;
 use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text};
 
 /// The rows of `stack_costs` and `function_costs`, from the samples of target threads.
 pub fn sum(tables: &Tables, nodes: &Nodes) -> (Vec<StackCost>, Vec<FunctionCost>) {
     let stacks = stack_costs(tables, nodes);
     let count = tables.functions.len();
-    let mut rows: Vec<FunctionCost> = stacks
-        .chunk_by(|a, b| a.event_id == b.event_id)
-        .collect::<Vec<_>>()
-        .into_par_iter()
-        .flat_map(|of_event| ["inlined", "physical"].into_par_iter().flat_map(move |view| functions(nodes, count, of_event, view)))
-        .collect();
+    let by_event: Vec<&[StackCost]> = stacks.chunk_by(|a, b| a.event_id == b.event_id).collect();
+    let mut rows: Vec<FunctionCost> = by_event.into_par_iter().flat_map(|of_event| functions(nodes, count, of_event)).collect();
     rows.sort_by(|a, b| (a.event_id, &a.view, a.function_id).cmp(&(b.event_id, &b.view, b.function_id)));
     (stacks, rows)
 }
@@ -40,8 +35,8 @@ fn stack_costs(tables: &Tables, nodes: &Nodes) -> Vec<StackCost> {
                 self_weight: same.iter().fold(0, |sum, (_, weight)| sum.saturating_add(*weight)),
                 self_count: same.len() as i64,
                 leaf_function_id: nodes.function(stack_id),
-                leaf_is_kernel: nodes.is_kernel(stack_id),
-                leaf_dso_id: path(tables, stack_id).next().and_then(|frame| frame.dso_id),
+                leaf_is_kernel: nodes.leaf(stack_id).is_some_and(|leaf| leaf.is_kernel),
+                leaf_dso_id: nodes.leaf(stack_id).map(|leaf| leaf.dso).filter(|dso| *dso >= 0),
             });
         }
     }
@@ -59,47 +54,68 @@ struct Cost {
     last: i64,
 }
 
+impl Cost {
+    fn add(&mut self, stack: &StackCost, number: i64, is_leaf: bool) {
+        if is_leaf {
+            self.self_weight = self.self_weight.saturating_add(stack.self_weight);
+            self.self_count += stack.self_count;
+        }
+        if self.last != number {
+            self.last = number;
+            self.total_weight = self.total_weight.saturating_add(stack.self_weight);
+            self.total_count += stack.self_count;
+        }
+    }
+}
+
+/// A function in the two views: with what was inlined as functions of their own, and as part of their callers.
+#[derive(Default, Clone)]
+struct Costs {
+    inlined: Cost,
+    physical: Cost,
+}
+
 /// `count`: how many functions there are.
-fn functions(nodes: &Nodes, count: usize, stacks: &[StackCost], view: &str) -> Vec<FunctionCost> {
-    let physical = view == "physical";
-    let mut costs: Vec<Cost> = vec![Cost::default(); count];
-    for (number, stack) in stacks.iter().enumerate() {
-        let mut is_leaf = true;
-        for (function, _) in nodes.path(stack.stack_id).filter(|(_, is_inlined)| !physical || !is_inlined) {
-            if let Some(cost) = function.and_then(|function| costs.get_mut(function as usize)) {
-                if is_leaf {
-                    cost.self_weight = cost.self_weight.saturating_add(stack.self_weight);
-                    cost.self_count += stack.self_count;
-                }
-                let number = number as i64 + 1;
-                if cost.last != number {
-                    cost.last = number;
-                    cost.total_weight = cost.total_weight.saturating_add(stack.self_weight);
-                    cost.total_count += stack.self_count;
+fn functions(nodes: &Nodes, count: usize, stacks: &[StackCost]) -> Vec<FunctionCost> {
+    let mut costs: Vec<Costs> = vec![Costs::default(); count];
+    for (number, stack) in (1..).zip(stacks) {
+        let (mut is_leaf, mut is_physical_leaf) = (true, true);
+        for kind in nodes.path(stack.stack_id) {
+            if let Some(cost) = costs.get_mut(kind.function as usize) {
+                cost.inlined.add(stack, number, is_leaf);
+                if !kind.is_inlined {
+                    cost.physical.add(stack, number, is_physical_leaf);
                 }
             }
             is_leaf = false;
+            is_physical_leaf &= kind.is_inlined;
         }
     }
     let event_id = stacks.first().map_or(0, |stack| stack.event_id);
-    let view: Text = Text::from(view);
-    let row = |(function_id, cost): (usize, Cost)| FunctionCost {
-        event_id,
-        function_id: function_id as i32,
-        view: view.clone(),
-        self_weight: cost.self_weight,
-        self_count: cost.self_count,
-        total_weight: cost.total_weight,
-        total_count: cost.total_count,
+    let rows = |name: &str, of: fn(&Costs) -> &Cost| {
+        let view: Text = Text::from(name);
+        let row = move |(function_id, costs): (usize, &Costs)| {
+            let cost = of(costs);
+            (cost.total_count > 0).then(|| FunctionCost {
+                event_id,
+                function_id: function_id as i32,
+                view: view.clone(),
+                self_weight: cost.self_weight,
+                self_count: cost.self_count,
+                total_weight: cost.total_weight,
+                total_count: cost.total_count,
+            })
+        };
+        costs.iter().enumerate().filter_map(row).collect::<Vec<_>>()
     };
-    costs.into_iter().enumerate().filter(|(_, cost)| cost.total_count > 0).map(row).collect()
+    [rows("inlined", |costs| &costs.inlined), rows("physical", |costs| &costs.physical)].concat()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::derive::Classes;
-    use crate::tables::{Frame, Function, Maybe32, Stack, Thread};
+    use crate::tables::{Frame, Function, Maybe32, Thread};
 
     fn frame(id: i32, function: i32) -> Frame {
         Frame {
@@ -125,7 +141,7 @@ mod tests {
     fn recursion_counts_once() {
         let mut tables = Tables { frames: vec![frame(0, 0), frame(1, 1)], functions: vec![function(0), function(1)], ..Tables::default() };
         for (id, (parent, frame_id)) in [(None, 0), (Some(0), 1), (Some(1), 1)].into_iter().enumerate() {
-            tables.stacks.push(Stack { stack_id: id as i32, parent_stack_id: parent.into(), frame_id, depth: id as i32, stack_key: 0 });
+            assert_eq!(tables.stacks.push(parent, frame_id), id as i32);
         }
         tables.threads.push(Thread { thread_id: 0, process_id: 0, artifact_id: 0, tid: 1, name: None, is_target: true });
         for weight in [3, 4] {

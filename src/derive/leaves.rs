@@ -22,7 +22,7 @@ pub fn find(tables: &Tables) -> (Vec<LeafSpread>, Vec<LeafPath>) {
     let mut by_event: BTreeMap<i32, BTreeMap<Option<i32>, Leaf>> = BTreeMap::new();
     for row in &tables.stack_costs {
         // The key covers the functions of the path only: the lines of one function are one place.
-        let path = tables.stacks.get(row.stack_id as usize).map_or(0, |stack| stack.stack_key);
+        let path = tables.stacks.key(row.stack_id).unwrap_or(0);
         by_event.entry(row.event_id).or_default().entry(row.leaf_function_id).or_default().add(row, path);
     }
     let spreads = by_event.iter().filter_map(|(event, leaves)| spread(*event, leaves)).collect();
@@ -84,16 +84,15 @@ fn paths(event_id: i32, leaves: &BTreeMap<Option<i32>, Leaf>) -> Vec<LeafPath> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::Stack;
-
     /// Summed by hand: function 0 has 60 over three paths (30, 20, 10), function 1 has 25, 2 has 14, and 1 has no name.
     #[test]
     fn weights_by_function_and_path() {
-        let mut tables = Tables::default();
+        let (mut tables, mut keys) = (Tables::default(), Vec::new());
         let rows = [(Some(0), 1, 30), (Some(0), 2, 20), (Some(0), 3, 5), (Some(0), 3, 5), (Some(1), 4, 25), (Some(2), 5, 14), (None, 6, 1)];
         for (at, (function, key, weight)) in rows.into_iter().enumerate() {
             let stack_id = at as i32;
-            tables.stacks.push(Stack { stack_id, parent_stack_id: None.into(), frame_id: 0, depth: 0, stack_key: key });
+            keys.push(key);
+            assert_eq!(tables.stacks.push(None, 0), stack_id);
             tables.stack_costs.push(StackCost {
                 event_id: 0,
                 stack_id,
@@ -104,6 +103,7 @@ mod tests {
                 leaf_dso_id: None,
             });
         }
+        tables.stacks.set_keys(keys);
         let (spreads, leaf_paths) = find(&tables);
         let spread = LeafSpread { event_id: 0, functions: 4, functions_80: 2, largest_weight: 60 };
         assert_eq!(spreads, [spread]);

@@ -11,6 +11,7 @@ pub mod classes;
 mod cost;
 mod effective;
 mod facts;
+pub mod kinds;
 mod leaves;
 mod nodes;
 mod noise;
@@ -27,6 +28,7 @@ use crate::error::Result;
 use crate::tables::Tables;
 
 pub use classes::{Classes, Marks};
+pub use kinds::Kinds;
 pub use target::{Target, TargetChoice};
 
 /// What later stages need of the work done here.
@@ -35,6 +37,7 @@ pub struct Derived {
     pub target: Target,
     pub classes: Classes,
     pub marks: Marks,
+    pub kinds: Kinds,
 }
 
 /// Fills the derived tables. `choice` is what the user said about the target process.
@@ -49,9 +52,7 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
         (marks, nodes)
     };
     let (keys, (marks, nodes)) = rayon::join(|| canonical::stack_keys(named), look);
-    for (row, key) in tables.stacks.iter_mut().zip(keys) {
-        row.stack_key = key;
-    }
+    tables.stacks.set_keys(keys);
     waits::reasons(tables, &classes, &marks);
     waits::split_states(tables);
     let sampled: &Tables = tables;
@@ -62,17 +63,17 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
         (event.n_eff, event.design_effect) = (n_eff, design_effect);
     }
     let summed: &Tables = tables;
-    let by_path = || rayon::join(|| classes::find(summed, &classes, &marks, &nodes), || leaves::find(summed));
+    let by_path = || rayon::join(|| classes::find(summed, &classes, &nodes), || leaves::find(summed));
     let ((by_stack, by_leaf), facts) = rayon::join(by_path, || facts::find(summed, &nodes));
     (tables.stack_classes, tables.stack_sites) = by_stack;
     (tables.leaf_spreads, tables.leaf_paths) = by_leaf;
     tables.recording_facts = facts;
-    drop(nodes);
+    let kinds = nodes.into_kinds();
     trend::fit(tables);
     bench::summarize(tables);
     scaling::fit(tables);
     spans::sum(tables)?;
     baseline::fill(tables);
     steps::fill(tables);
-    Ok(Derived { target, classes, marks })
+    Ok(Derived { target, classes, marks, kinds })
 }

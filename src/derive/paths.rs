@@ -1,10 +1,10 @@
 //! Walking stacks from the leaf to the root.
 
-use crate::tables::{Frame, Stack, Tables};
+use crate::tables::{Frame, Stacks, Tables};
 
 /// The nodes of one stack, leaf first.
 pub struct Path<'a> {
-    stacks: &'a [Stack],
+    stacks: &'a Stacks,
     frames: &'a [Frame],
     next: Option<i32>,
     /// Parents come before children; a table that breaks this (it cannot be built by us) must still end.
@@ -20,9 +20,9 @@ impl<'a> Iterator for Path<'a> {
     type Item = &'a Frame;
 
     fn next(&mut self) -> Option<&'a Frame> {
-        let node = self.stacks.get(usize::try_from(self.next?).ok()?)?;
+        let node = self.next?;
         self.left = self.left.checked_sub(1)?;
-        self.next = node.parent_stack_id.get();
-        self.frames.get(usize::try_from(node.frame_id).ok()?)
+        self.next = self.stacks.parent(node);
+        self.frames.get(usize::try_from(self.stacks.frame(node)?).ok()?)
     }
 }

@@ -19,9 +19,9 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::classes::{Classes, Marks};
-use super::paths::path;
-use crate::tables::{Frame, Tables, Text};
+use super::Derived;
+use super::kinds::Kind;
+use crate::tables::{Tables, Text};
 
 /// Classes that stand for themselves in rule 4, as a set: the frame decides, not the order here.
 pub const USER_CLASSES: &[&str] =
@@ -81,64 +81,59 @@ struct Known {
 
 const NOTHING: Known = Known { syscall: -1, user: -1, user_in_runtime: false, kernel: -1, site: -1, class: -1, entry: false, fault: false };
 
-/// A frame, as far as its place needs it.
-#[derive(Debug, Clone, Copy)]
-struct Brief {
-    bits: u64,
-    function: i32,
-    is_kernel: bool,
-    is_runtime: bool,
-}
-
-impl Brief {
-    fn of(frame: &Frame, marks: &Marks) -> Brief {
-        let (bits, is_runtime) = (marks.of(frame.function_id), marks.is_runtime(frame.function_id));
-        Brief { bits, function: frame.function_id.unwrap_or(-1), is_kernel: frame.is_kernel, is_runtime }
-    }
-}
-
 /// Finds places; holds what is looked up once.
 pub struct Places<'a> {
     tables: &'a Tables,
-    marks: &'a Marks,
+    derived: &'a Derived,
     user: Vec<(u64, Text)>,
     /// Per node the number of what it knows: most nodes know what their caller does.
     of_node: Vec<u32>,
     known: Vec<Known>,
 }
 
+/// The bits that decide places.
+struct Bits {
+    syscall: u64,
+    entry: u64,
+    fault: u64,
+    user: u64,
+}
+
+impl Known {
+    /// What a frame of this kind knows under a caller that knows this.
+    fn below(mut self, kind: &Kind, bits: &Bits) -> Known {
+        if kind.bits & bits.syscall != 0 && self.syscall < 0 {
+            self.syscall = kind.function;
+        }
+        self.entry |= kind.bits & bits.entry != 0;
+        self.fault |= kind.bits & bits.fault != 0;
+        if kind.is_kernel {
+            self.kernel = if self.kernel < 0 { kind.function } else { self.kernel };
+        } else {
+            (self.user, self.user_in_runtime) = (kind.function, kind.is_runtime);
+        }
+        if !kind.is_kernel && kind.function >= 0 && !kind.is_runtime {
+            (self.site, self.class) = (kind.function, -1);
+        } else if kind.bits & bits.user != 0 && self.class < 0 {
+            self.class = kind.function;
+        }
+        self
+    }
+}
+
 impl<'a> Places<'a> {
-    pub fn new(tables: &'a Tables, classes: &Classes, marks: &'a Marks) -> Places<'a> {
+    pub fn new(tables: &'a Tables, derived: &'a Derived) -> Places<'a> {
+        let classes = &derived.classes;
         let user: Vec<(u64, Text)> = USER_CLASSES.iter().map(|name| (classes.bit(name), Text::from(*name))).collect();
         let of_user = user.iter().fold(0, |bits, (bit, _)| bits | bit);
-        let (syscall, entry, fault) = (classes.bit("SYSCALL"), classes.bit("KENTRY"), classes.bit("FAULT"));
+        let bits = Bits { syscall: classes.bit("SYSCALL"), entry: classes.bit("KENTRY"), fault: classes.bit("FAULT"), user: of_user };
         let mut numbers: FxHashMap<Known, u32> = FxHashMap::from_iter([(NOTHING, 0)]);
         let mut known = vec![NOTHING];
         let mut of_node: Vec<u32> = Vec::with_capacity(tables.stacks.len());
-        // Stacks jump about in the frames: what is asked of them should fit into a cache.
-        let frames: Vec<Brief> = tables.frames.iter().map(|frame| Brief::of(frame, marks)).collect();
-        for row in &tables.stacks {
-            // Parents come first.
-            let above = row.parent_stack_id.get().and_then(|parent| of_node.get(parent as usize)).copied().unwrap_or(0);
+        for step in derived.kinds.steps() {
+            let above = of_node.get(step.parent as usize).copied().unwrap_or(0);
             let inherited = known.get(above as usize).copied().unwrap_or(NOTHING);
-            let mut own = inherited;
-            if let Some(Brief { function, bits, is_kernel, is_runtime }) = frames.get(row.frame_id as usize).copied() {
-                if bits & syscall != 0 && own.syscall < 0 {
-                    own.syscall = function;
-                }
-                own.entry |= bits & entry != 0;
-                own.fault |= bits & fault != 0;
-                if is_kernel {
-                    own.kernel = if own.kernel < 0 { function } else { own.kernel };
-                } else {
-                    (own.user, own.user_in_runtime) = (function, is_runtime);
-                }
-                if !is_kernel && function >= 0 && !is_runtime {
-                    (own.site, own.class) = (function, -1);
-                } else if bits & of_user != 0 && own.class < 0 {
-                    own.class = function;
-                }
-            }
+            let own = inherited.below(derived.kinds.kind(*step), &bits);
             of_node.push(if own == inherited {
                 above
             } else {
@@ -148,7 +143,7 @@ impl<'a> Places<'a> {
                 })
             });
         }
-        Places { tables, marks, user, of_node, known }
+        Places { tables, derived, user, of_node, known }
     }
 
     fn name(&self, function: i32) -> Option<&'a Text> {
@@ -156,13 +151,13 @@ impl<'a> Places<'a> {
     }
 
     pub fn key(&self, stack: i32) -> Key {
-        let leaf = path(self.tables, stack).next();
-        let named = leaf.and_then(|frame| frame.function_id);
+        let leaf = self.derived.kinds.leaf(stack);
+        let named = leaf.map_or(-1, |leaf| leaf.function);
         Key {
             path: self.of_node.get(stack as usize).and_then(|number| self.known.get(*number as usize)).copied().unwrap_or(NOTHING),
-            leaf: named.unwrap_or(-1),
-            leaf_is_kernel: leaf.is_some_and(|frame| frame.is_kernel),
-            leaf_dso: leaf.filter(|_| named.is_none()).and_then(|frame| frame.dso_id).unwrap_or(-1),
+            leaf: named,
+            leaf_is_kernel: leaf.is_some_and(|leaf| leaf.is_kernel),
+            leaf_dso: leaf.filter(|_| named < 0).map_or(-1, |leaf| leaf.dso),
             is_empty: leaf.is_none(),
         }
     }
@@ -196,7 +191,7 @@ impl<'a> Places<'a> {
         if key.leaf_is_kernel {
             return place(What::Kernel(self.name(path.kernel).cloned().unwrap_or_else(|| "[unknown]".into())));
         }
-        let bits = self.marks.of((path.class >= 0).then_some(path.class));
+        let bits = self.derived.marks.of((path.class >= 0).then_some(path.class));
         if let (Some((_, class)), Some(name)) = (self.user.iter().find(|(bit, _)| bits & bit != 0), self.name(path.class)) {
             let wrapper = WRAPPERS.contains(&class.as_ref());
             return place(if wrapper { What::Syscall(wrapper_name(name)) } else { What::Class(class.clone()) });

@@ -17,21 +17,25 @@ pub fn reasons(tables: &mut Tables, classes: &Classes, marks: &Marks) {
         .iter()
         .map(|rule| (classes.bit(&rule.class), rule.dso.as_deref().map(|dso| dso == "kernel"), Text::from(rule.reason.as_str())))
         .collect();
-    // Per stack that somebody waited in: whether it was looked at, and what it says.
-    let mut of_stack: Vec<(bool, Option<Text>)> = vec![(false, None); tables.stacks.len()];
+    // Per stack that somebody waited in: the rule that says why.
+    const NEW: u8 = u8::MAX;
+    const NO_RULE: u8 = NEW - 1;
+    let mut of_stack: Vec<u8> = vec![NEW; if tables.waits.is_empty() { 0 } else { tables.stacks.len() }];
     for stack in tables.waits.iter().filter_map(|wait| wait.stack_id.get()) {
-        let Some(known) = of_stack.get_mut(stack as usize).filter(|(is_known, _)| !is_known) else { continue };
+        let Some(known) = of_stack.get_mut(stack as usize).filter(|rule| **rule == NEW) else { continue };
         let (mut user, mut kernel) = (0, 0);
         for frame in path(tables, stack) {
             *(if frame.is_kernel { &mut kernel } else { &mut user }) |= marks.of_frame(frame);
         }
         let seen = |side: &Option<bool>| side.map_or(user | kernel, |is_kernel| if is_kernel { kernel } else { user });
-        *known = (true, rules.iter().find(|(bit, side, _)| seen(side) & bit != 0).map(|(_, _, reason)| reason.clone()));
+        let found = rules.iter().position(|(bit, side, _)| seen(side) & bit != 0);
+        *known = found.and_then(|rule| u8::try_from(rule).ok()).unwrap_or(NO_RULE);
     }
     let preempted = Text::from("preempted");
     let other = Text::from("other");
     for wait in tables.waits.iter_mut().filter(|wait| wait.reason.as_ref() == "unknown") {
-        let found = wait.stack_id.get().and_then(|stack| of_stack.get(stack as usize)?.1.clone());
+        let rule = wait.stack_id.get().and_then(|stack| of_stack.get(stack as usize));
+        let found = rule.and_then(|rule| rules.get(usize::from(*rule))).map(|(_, _, reason)| reason.clone());
         wait.reason = match (found, wait.state.as_deref()) {
             (Some(reason), _) => reason,
             (None, Some("R" | "R+")) => preempted.clone(),

@@ -10,10 +10,10 @@
 //! Most of a large recording's stacks are too narrow to be seen. So the tree is grown from the root, a name at a time,
 //! and what lies below a frame that is too narrow is never looked at.
 
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
 use super::escape;
-use crate::tables::{Dso, Frame, Function, Tables};
+use crate::tables::{Dso, Frame, Function, Maybe32, Tables};
 
 /// A frame narrower than one 4000th of the picture is less than a third of a pixel wide.
 const NARROWEST: i128 = 4000;
@@ -33,117 +33,104 @@ pub struct Folded {
 /// No node.
 const NONE: u32 = u32::MAX;
 
-/// A row of `stacks`. All that growing the tree asks of a stack lies together: it jumps from one to the next.
-#[derive(Clone, Copy)]
-struct Node {
-    /// Weight of the stack and of all below it.
-    total: i64,
-    child: u32,
-    sibling: u32,
-    frame: i32,
-}
-
-/// The stacks that carry weight.
-struct Forest {
-    nodes: Vec<Node>,
+/// The weight of every stack with all below it, and the way down.
+///
+/// Most nodes come right after their parent: only the others are listed.
+struct Forest<'a> {
+    parents: &'a [Maybe32],
+    totals: Vec<i64>,
+    /// Per node the first of its other children that have weight, or [`NONE`]; the next of the same parent is beside the child.
+    others: Vec<u32>,
+    nexts: FxHashMap<u32, u32>,
     root: u32,
 }
 
-impl Forest {
+impl<'a> Forest<'a> {
     /// Weights that are not positive have no width and are passed over.
-    fn new(tables: &Tables, weights: &[(i32, i64)]) -> Forest {
-        let nodes = vec![Node { total: 0, child: NONE, sibling: NONE, frame: -1 }; tables.stacks.len()];
-        let mut forest = Forest { nodes, root: NONE };
+    fn new(tables: &'a Tables, weights: &[(i32, i64)]) -> Forest<'a> {
+        let parents = tables.stacks.parents();
+        let mut totals = vec![0_i64; parents.len()];
         for (stack, weight) in weights.iter().filter(|(_, weight)| *weight > 0) {
-            if let Some(node) = forest.nodes.get_mut(*stack as usize) {
-                node.total = node.total.saturating_add(*weight);
+            if let Some(total) = totals.get_mut(*stack as usize) {
+                *total = total.saturating_add(*weight);
             }
         }
+        let mut forest = Forest { parents, totals, others: vec![NONE; parents.len()], nexts: FxHashMap::default(), root: NONE };
         // Children before their parents, and so each list in order.
-        for (at, row) in tables.stacks.iter().enumerate().rev() {
-            let total = forest.nodes.get(at).map_or(0, |node| node.total);
+        for at in (0..parents.len()).rev() {
+            let total = forest.totals.get(at).copied().unwrap_or(0);
             if total == 0 {
                 continue;
             }
-            let parent = row.parent_stack_id.get().and_then(|id| usize::try_from(id).ok()).filter(|parent| *parent < at);
-            let sibling = match parent.and_then(|parent| forest.nodes.get_mut(parent)) {
-                Some(parent) => {
-                    parent.total = parent.total.saturating_add(total);
-                    std::mem::replace(&mut parent.child, at as u32)
+            let parent = forest.parent(at);
+            if let Some(above) = parent.and_then(|parent| forest.totals.get_mut(parent)) {
+                *above = above.saturating_add(total);
+            }
+            if parent.is_none_or(|parent| parent + 1 != at) {
+                let first = parent.map_or(Some(&mut forest.root), |parent| forest.others.get_mut(parent));
+                let next = first.map_or(NONE, |first| std::mem::replace(first, at as u32));
+                if next != NONE {
+                    forest.nexts.insert(at as u32, next);
                 }
-                None => std::mem::replace(&mut forest.root, at as u32),
-            };
-            if let Some(node) = forest.nodes.get_mut(at) {
-                (node.sibling, node.frame) = (sibling, row.frame_id);
             }
         }
         forest
     }
 
-    /// The node and its siblings.
-    fn list(&self, first: u32) -> impl Iterator<Item = Node> + '_ {
-        let get = |at: u32| self.nodes.get(at as usize).copied();
-        std::iter::successors(get(first), move |node| get(node.sibling))
+    fn parent(&self, at: usize) -> Option<usize> {
+        let parent = self.parents.get(at).and_then(|parent| parent.get()).and_then(|id| usize::try_from(id).ok());
+        parent.filter(|parent| *parent < at)
+    }
+
+    fn total(&self, at: u32) -> i64 {
+        self.totals.get(at as usize).copied().unwrap_or(0)
+    }
+
+    /// A node of a list and those after it.
+    fn list(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(Some(first).filter(|at| *at != NONE), |at| self.nexts.get(at).copied())
+    }
+
+    /// The children that have weight.
+    fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let after = node as usize + 1;
+        let follows = self.parent(after) == Some(node as usize) && self.total(after as u32) > 0;
+        let others = self.others.get(node as usize).copied().unwrap_or(NONE);
+        follows.then_some(after as u32).into_iter().chain(self.list(others))
     }
 }
 
 /// Labels, each once.
-struct Labels<'a> {
-    tables: &'a Tables,
+struct Labels {
     texts: Vec<String>,
-    ids: BTreeMap<String, u32>,
-    /// By function, and by dso for what has none; [`NONE`] where it was not needed yet.
-    of_function: Vec<u32>,
-    of_dso: Vec<u32>,
-    of_nothing: u32,
+    /// By frame.
+    of: Vec<u32>,
 }
 
-impl<'a> Labels<'a> {
-    fn new(tables: &'a Tables) -> Labels<'a> {
-        Labels {
-            tables,
-            texts: Vec::new(),
-            ids: BTreeMap::new(),
-            of_function: vec![NONE; tables.functions.len()],
-            of_dso: vec![NONE; tables.dsos.len()],
-            of_nothing: NONE,
-        }
-    }
-
-    fn of(&mut self, frame: i32) -> u32 {
-        let frame = self.tables.frames.get(frame as usize);
-        let at = |id: Option<i32>| id.and_then(|id| usize::try_from(id).ok());
-        let (function, dso) = (at(frame.and_then(|frame| frame.function_id)), at(frame.and_then(|frame| frame.dso_id)));
-        let known = match (function, dso) {
-            (Some(function), _) => self.of_function.get(function),
-            (None, Some(dso)) => self.of_dso.get(dso),
-            (None, None) => Some(&self.of_nothing),
+impl Labels {
+    /// Stacks jump about in the frames: the number of a label each fits into a cache.
+    fn read(tables: &Tables) -> Labels {
+        let mut texts: Vec<String> = Vec::new();
+        let mut by_text: FxHashMap<String, u32> = FxHashMap::default();
+        let mut by_id: FxHashMap<(i32, i32), u32> = FxHashMap::default();
+        let mut label_of = |frame: &Frame| {
+            let dso = frame.dso_id.filter(|_| frame.function_id.is_none());
+            *by_id.entry((frame.function_id.unwrap_or(-1), dso.unwrap_or(-1))).or_insert_with(|| {
+                *by_text.entry(label(tables, Some(frame))).or_insert_with_key(|text| {
+                    texts.push(text.clone());
+                    texts.len() as u32 - 1
+                })
+            })
         };
-        if let Some(label) = known.filter(|label| **label != NONE) {
-            return *label;
-        }
-        let text = label(self.tables, frame);
-        let next = self.texts.len() as u32;
-        let label = *self.ids.entry(text.clone()).or_insert(next);
-        if label == next {
-            self.texts.push(text);
-        }
-        let slot = match (function, dso) {
-            (Some(function), _) => self.of_function.get_mut(function),
-            (None, Some(dso)) => self.of_dso.get_mut(dso),
-            (None, None) => Some(&mut self.of_nothing),
-        };
-        if let Some(slot) = slot {
-            *slot = label;
-        }
-        label
+        let of = tables.frames.iter().map(&mut label_of).collect();
+        Labels { texts, of }
     }
 }
 
-/// Stacks with one label under one parent: the first of each one's children, and their weight.
+/// Stacks with one label under one parent: their nodes and their weight.
 #[derive(Default)]
 struct Group {
-    children: Vec<u32>,
+    nodes: Vec<u32>,
     total: i128,
 }
 
@@ -156,23 +143,36 @@ struct Open {
 
 /// The lines inferno reads, `root;caller;leaf weight`, each weight divided by `divisor` and rounded.
 pub fn fold(tables: &Tables, weights: &[(i32, i64)], divisor: i128) -> Folded {
-    let mut labels = Labels::new(tables);
+    let labels = Labels::read(tables);
     let forest = Forest::new(tables, weights);
-    let whole: i128 = forest.list(forest.root).map(|node| i128::from(node.total)).sum();
+    let frames = tables.stacks.frames();
+    let label_of = |node: u32| frames.get(node as usize).and_then(|frame| labels.of.get(*frame as usize)).copied().unwrap_or(NONE);
+    let whole: i128 = forest.list(forest.root).map(|node| i128::from(forest.total(node))).sum();
     let mut folded = Folded { lines: Vec::new(), cut: 0 };
-    let mut open = vec![Open { path: String::new(), depth: 0, group: Group { children: vec![forest.root], total: whole } }];
+    // Per label its place in `below`, emptied after each frame.
+    let mut slots = vec![NONE; labels.texts.len()];
+    let mut below: Vec<(u32, Group)> = Vec::new();
+    let mut open = vec![Open { path: String::new(), depth: 0, group: Group { nodes: Vec::new(), total: whole } }];
     while let Some(frame) = open.pop() {
-        // What is not in a child that is shown is the frame's own.
-        let mut own = frame.group.total;
-        let mut below: BTreeMap<u32, Group> = BTreeMap::new();
-        for node in frame.group.children.iter().flat_map(|first| forest.list(*first)) {
-            let group = below.entry(labels.of(node.frame)).or_default();
-            group.total += i128::from(node.total);
-            if node.child != NONE {
-                group.children.push(node.child);
+        let roots = forest.list(if frame.depth == 0 { forest.root } else { NONE });
+        for node in roots.chain(frame.group.nodes.iter().flat_map(|node| forest.children(*node))) {
+            let label = label_of(node);
+            let Some(slot) = slots.get_mut(label as usize) else { continue };
+            if *slot == NONE {
+                *slot = below.len() as u32;
+                below.push((label, Group::default()));
+            }
+            if let Some((_, group)) = below.get_mut(*slot as usize) {
+                group.total += i128::from(forest.total(node));
+                group.nodes.push(node);
             }
         }
-        for (label, group) in below {
+        // What is not in a child that is shown is the frame's own.
+        let mut own = frame.group.total;
+        for (label, group) in below.drain(..) {
+            if let Some(slot) = slots.get_mut(label as usize) {
+                *slot = NONE;
+            }
             if group.total.saturating_mul(NARROWEST) < whole || frame.depth >= DEPTH_MAX {
                 folded.cut += 1;
                 continue;

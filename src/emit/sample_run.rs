@@ -138,14 +138,7 @@ fn stacks(tables: &mut Tables) {
             symbol_rel: None,
             has_frame: None,
         });
-        let parent_stack_id = (id > 0).then_some(0);
-        tables.stacks.push(Stack {
-            stack_id: id,
-            parent_stack_id: parent_stack_id.into(),
-            frame_id: id,
-            depth: i32::from(id > 0),
-            stack_key: 0,
-        });
+        tables.stacks.push((id > 0).then_some(0), id);
     }
     tables.events.push(cpu_clock());
     for (stack_id, self_weight) in [(1, 900_000), (2, 99_900), (3, 100)] {

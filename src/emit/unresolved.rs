@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 use super::{View, escape};
-use crate::tables::{Dso, Event, Frame, Stack, Tables};
+use crate::tables::{Dso, Event, Frame, Tables};
 
 /// How many rows are listed.
 pub const ROWS_MAX: usize = 10;
@@ -158,12 +158,15 @@ impl Nodes {
         // Stacks jump about in the frames: what is asked of them should fit into a cache.
         let nameless = |frame: &Frame| frame.function_id.map_or(frame.dso_id.unwrap_or(UNMAPPED), |_| NAMED);
         let nameless: Vec<i32> = tables.frames.iter().map(nameless).collect();
-        for Stack { parent_stack_id, frame_id, .. } in &tables.stacks {
-            let dso = usize::try_from(*frame_id).ok().and_then(|frame| nameless.get(frame)).copied().filter(|dso| *dso != NAMED);
-            let parent = parent_stack_id.get().and_then(|parent| usize::try_from(parent).ok());
+        let mut last = ((0, NAMED), 0);
+        for (parent, frame) in tables.stacks.nodes() {
+            let dso = usize::try_from(frame).ok().and_then(|frame| nameless.get(frame)).copied().filter(|dso| *dso != NAMED);
+            let parent = parent.and_then(|parent| usize::try_from(parent).ok());
             let above = parent.and_then(|parent| nodes.of.get(parent)).map_or(0, |of| of.0);
             let set = match dso {
                 None => above,
+                // Most often another frame of the same dso.
+                Some(dso) if last.0 == (above, dso) => last.1,
                 Some(dso) => *larger.entry((above, dso)).or_insert_with(|| {
                     let mut members = nodes.members.get(above as usize).cloned().unwrap_or_default();
                     if let (Err(at), true) = (members.binary_search(&dso), members.len() < MEMBERS_MAX) {
@@ -175,6 +178,9 @@ impl Nodes {
                     })
                 }),
             };
+            if let Some(dso) = dso {
+                last = ((above, dso), set);
+            }
             nodes.of.push((set, dso.unwrap_or(NAMED)));
         }
         nodes
@@ -213,13 +219,13 @@ pub fn cells(view: &View<'_>, row: &Row<'_>) -> [String; 6] {
 mod tests {
     use super::*;
     use crate::emit::sample;
-    use crate::tables::{Maybe32, Maybe64};
+    use crate::tables::{Maybe32, Maybe64, Stacks};
 
     #[test]
     fn weights_without_a_name_are_summed_once_per_sample() {
         let mut run = sample();
         let tables = &mut run.tables;
-        let (event, frame, stack) = (tables.events[0].clone(), tables.frames[0].clone(), tables.stacks[0].clone());
+        let (event, frame) = (tables.events[0].clone(), tables.frames[0].clone());
         let dso = |id: i32, path: &str, kind: &str| Dso {
             dso_id: id,
             name: path.into(),
@@ -239,13 +245,10 @@ mod tests {
         };
         tables.frames = vec![at(0, 0, None), at(1, 1, None), at(2, 0, Some(0))];
         // a's nameless frame, twice (recursion); generated code called from it; a's named frame called from that.
-        let node = |id: i32, parent: Option<i32>, frame: i32| Stack {
-            stack_id: id,
-            parent_stack_id: parent.into(),
-            frame_id: frame,
-            ..stack.clone()
-        };
-        tables.stacks = vec![node(0, None, 0), node(1, Some(0), 0), node(2, Some(1), 1), node(3, Some(2), 2)];
+        tables.stacks = Stacks::default();
+        for (parent, frame) in [(None, 0), (Some(0), 0), (Some(1), 1), (Some(2), 2)] {
+            tables.stacks.push(parent, frame);
+        }
         let sample = |stack: i32, weight: i64| crate::tables::Sample {
             event_id: 0,
             ts_ns: Maybe64::NONE,

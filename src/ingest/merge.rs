@@ -229,31 +229,27 @@ impl Merger {
         Ids(ids.collect())
     }
 
-    fn stacks(&mut self, local: Vec<Stack>, frames: &Ids) -> Ids {
+    fn stacks(&mut self, mut local: Stacks, frames: &Ids) -> Ids {
         if local.is_empty() {
             return Ids(Vec::new());
         }
         if self.out.stacks.is_empty() {
             // Nothing to compare with: within one recorder they are different already.
             let ids = Ids((0..local.len() as i32).collect());
-            append(&mut self.out.stacks, local, |row| row.frame_id = frames.get(row.frame_id));
+            local.frames_mut().iter_mut().for_each(|frame| *frame = frames.get(*frame));
+            self.out.stacks = local;
             return ids;
         }
+        let out = &mut self.out.stacks;
         if self.stacks.is_empty() {
-            let known = self.out.stacks.iter().map(|row| ((row.parent_stack_id.get().unwrap_or(-1), row.frame_id), row.stack_id));
-            self.stacks = known.collect();
+            self.stacks = out.nodes().zip(0..).map(|((parent, frame), id)| ((parent.unwrap_or(-1), frame), id)).collect();
         }
         let mut ids = Ids(Vec::with_capacity(local.len()));
-        for row in local {
+        for (parent, frame) in local.nodes() {
             // Parents come first in a recorder, so theirs is known.
-            let parent = ids.map(row.parent_stack_id.get());
-            let frame_id = frames.get(row.frame_id);
-            let out = &mut self.out.stacks;
-            let id = *self.stacks.entry((parent.unwrap_or(-1), frame_id)).or_insert_with(|| {
-                let id = out.len() as i32;
-                out.push(Stack { stack_id: id, parent_stack_id: parent.into(), frame_id, ..row });
-                id
-            });
+            let parent = ids.map(parent);
+            let frame = frames.get(frame);
+            let id = *self.stacks.entry((parent.unwrap_or(-1), frame)).or_insert_with(|| out.push(parent, frame));
             ids.0.push(id);
         }
         ids

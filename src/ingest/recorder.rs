@@ -187,8 +187,8 @@ impl Recorder {
 
     /// After rows were adopted without being hashed.
     fn hash_again(&mut self) {
-        let stacks = self.tables.stacks.iter().map(|row| ((row.parent_stack_id.get().unwrap_or(-1), row.frame_id), row.stack_id));
-        self.stacks = stacks.collect();
+        let stacks = self.tables.stacks.nodes().zip(0..);
+        self.stacks = stacks.map(|((parent, frame), id)| ((parent.unwrap_or(-1), frame), id)).collect();
         let key = |row: &Frame| (row.dso_id, row.rel, row.function_id, row.line, row.inline_depth, row.is_kernel, row.symbol_rel);
         self.frames = self.tables.frames.iter().map(|row| (key(row), row.frame_id)).collect();
         self.is_hashed = true;
@@ -203,32 +203,35 @@ impl Recorder {
         if let Some(id) = self.stacks.get(&key) {
             return *id;
         }
-        let id = self.push_stack(parent, frame);
+        let id = self.tables.stacks.push(parent, frame);
         self.stacks.insert(key, id);
         id
     }
 
     /// Takes over stacks that were interned elsewhere, each frame and each node once, parents first. Nodes are (parent,
-    /// frame) by their place in the two lists. Gives the id of each node.
-    pub fn adopt_stacks(&mut self, frames: impl Iterator<Item = FrameAt>, nodes: impl Iterator<Item = (Option<i32>, i32)>) -> Vec<i32> {
-        // Nothing to compare with: what is different there is different here.
-        let is_first = self.tables.stacks.is_empty() && self.tables.frames.is_empty();
-        let frames: Vec<i32> = frames.map(|frame| if is_first { self.push_frame(&frame) } else { self.intern_frame(&frame) }).collect();
-        let mut ids: Vec<i32> = Vec::with_capacity(nodes.size_hint().0);
+    /// frame) by their place in the two lists. Gives the id of each node, if that is not its place.
+    pub fn adopt_stacks(
+        &mut self,
+        count: usize,
+        frames: impl Iterator<Item = FrameAt>,
+        nodes: impl Iterator<Item = (Option<i32>, i32)>,
+    ) -> Option<Vec<i32>> {
+        if self.tables.stacks.is_empty() && self.tables.frames.is_empty() {
+            // Nothing to compare with: what is different there is different here.
+            self.is_hashed = false;
+            frames.for_each(|frame| _ = self.push_frame(&frame));
+            self.tables.stacks.reserve(count);
+            nodes.for_each(|(parent, frame)| _ = self.tables.stacks.push(parent, frame));
+            return None;
+        }
+        let frames: Vec<i32> = frames.map(|frame| self.intern_frame(&frame)).collect();
+        let mut ids: Vec<i32> = Vec::with_capacity(count);
         for (parent, frame) in nodes {
             let parent = parent.and_then(|parent| ids.get(parent as usize).copied());
             let frame = frames.get(frame as usize).copied().unwrap_or(0);
-            ids.push(if is_first { self.push_stack(parent, frame) } else { self.intern_stack(parent, frame) });
+            ids.push(self.intern_stack(parent, frame));
         }
-        self.is_hashed &= !is_first;
-        ids
-    }
-
-    fn push_stack(&mut self, parent: Option<i32>, frame: i32) -> i32 {
-        let id = self.tables.stacks.len() as i32;
-        let depth = parent.and_then(|parent| self.tables.stacks.get(parent as usize)).map_or(0, |row| row.depth + 1);
-        self.tables.stacks.push(Stack { stack_id: id, parent_stack_id: parent.into(), frame_id: frame, depth, stack_key: 0 });
-        id
+        Some(ids)
     }
 
     /// A process; the importer decides when a pid means a new one.

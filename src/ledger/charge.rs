@@ -233,7 +233,7 @@ impl Ledger<'_> {
         let classed: BTreeSet<i32> =
             self.tables.stack_classes.iter().filter(|row| row.class.as_ref() == class).map(|row| row.stack_id).collect();
         let leaf = |stack: i32| {
-            let frame = self.tables.stacks.get(stack as usize)?.frame_id;
+            let frame = self.tables.stacks.frame(stack)?;
             self.tables.frames.get(frame as usize)?.function_id
         };
         let (mut all, mut inside) = (0_i64, 0_i64);

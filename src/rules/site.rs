@@ -172,10 +172,9 @@ fn callers(tables: &Tables, site: &Site) -> BTreeSet<i32> {
     let ids = 0..tables.functions.len() as i32;
     let is_site: Vec<bool> = ids.map(|id| same_function(tables, Some(id), site.id)).collect();
     let mut out = BTreeSet::new();
-    for stack in &tables.stacks {
-        if function_of(stack.frame_id).and_then(|id| is_site.get(id as usize)).copied().unwrap_or(false) {
-            let parent = stack.parent_stack_id.get().and_then(|id| tables.stacks.get(usize::try_from(id).ok()?));
-            out.extend(parent.and_then(|parent| function_of(parent.frame_id)));
+    for (parent, frame) in tables.stacks.nodes() {
+        if function_of(frame).and_then(|id| is_site.get(id as usize)).copied().unwrap_or(false) {
+            out.extend(parent.and_then(|parent| function_of(tables.stacks.frame(parent)?)));
         }
     }
     out

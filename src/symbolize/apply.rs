@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Named, Outcome, Work, demangle, producer};
-use crate::tables::{Frame, Function, Stack, Tables, Text, keys};
+use crate::tables::{Frame, Function, Stacks, Tables, Text, keys};
 
 type FunctionKey = (Text, Option<i32>, Option<Text>);
 
@@ -11,15 +11,28 @@ type FunctionKey = (Text, Option<i32>, Option<Text>);
 pub(super) struct Functions<'a> {
     rows: &'a mut Vec<Function>,
     known: FxHashMap<FunctionKey, i32>,
+    /// The same by where the texts lie, which are kept for that: most names are shared, and long.
+    by_place: FxHashMap<(usize, i32, usize), (i32, Named)>,
 }
 
 impl<'a> Functions<'a> {
     pub fn new(rows: &'a mut Vec<Function>) -> Functions<'a> {
         let known = rows.iter().map(|row| ((row.name.clone(), row.dso_id, row.file.clone()), row.function_id)).collect();
-        Functions { rows, known }
+        Functions { rows, known, by_place: FxHashMap::default() }
     }
 
     pub fn intern(&mut self, named: &Named, dso: i32, dso_name: &Text) -> Option<i32> {
+        let at = |text: &Option<Text>| text.as_ref().map_or(0, |text| text.as_ptr().addr());
+        let place = (at(&named.name), dso, at(&named.file));
+        if let Some((id, _)) = self.by_place.get(&place) {
+            return Some(*id);
+        }
+        let id = self.intern_text(named, dso, dso_name)?;
+        self.by_place.insert(place, (id, named.clone()));
+        Some(id)
+    }
+
+    fn intern_text(&mut self, named: &Named, dso: i32, dso_name: &Text) -> Option<i32> {
         let key = (named.name.clone()?, Some(dso), named.file.clone());
         if let Some(id) = self.known.get(&key) {
             return Some(*id);
@@ -41,24 +54,30 @@ impl<'a> Functions<'a> {
 
 /// Gives every frame of `work` its function, adds the inlined ones, and rewrites the stacks that go through them.
 pub fn write(tables: &mut Tables, work: &[Work], outcomes: Vec<Outcome>) {
-    let mut by_dso: Vec<Option<(&Work, Outcome)>> = tables.dsos.iter().map(|_| None).collect();
+    let mut by_dso: Vec<Option<Outcome>> = tables.dsos.iter().map(|_| None).collect();
+    let mut place_of = vec![u32::MAX; tables.frames.len()];
     for (work, outcome) in work.iter().zip(outcomes) {
+        for (frame, place) in &work.frames {
+            if let Some(slot) = place_of.get_mut(*frame as usize) {
+                *slot = *place;
+            }
+        }
         if let Some(dso) = tables.dsos.get_mut(work.dso) {
             dso.symbol_source = outcome.source.as_deref().map(Text::from).or_else(|| dso.symbol_source.take());
             producer::note(dso, &outcome.producers);
         }
         if let Some(slot) = by_dso.get_mut(work.dso) {
-            *slot = Some((work, outcome));
+            *slot = Some(outcome);
         }
     }
     let mut functions = Functions::new(&mut tables.functions);
-    let mut inlined: FxHashMap<i32, Vec<i32>> = FxHashMap::default();
+    let mut inlined: Vec<(i32, i32)> = Vec::new();
     let mut added: Vec<Frame> = Vec::new();
     let first_new = tables.frames.len();
-    for frame in &mut tables.frames {
-        let (Some(dso), Some(rel), None) = (frame.dso_id, frame.rel, frame.function_id) else { continue };
-        let Some((work, outcome)) = by_dso.get(dso as usize).and_then(Option::as_ref) else { continue };
-        let Some(place) = work.rels.binary_search(&rel).ok().and_then(|at| outcome.places.get(at)) else { continue };
+    for (frame, place) in tables.frames.iter_mut().zip(place_of).filter(|(_, place)| *place != u32::MAX) {
+        let Some(dso) = frame.dso_id else { continue };
+        let Some(outcome) = by_dso.get(dso as usize).and_then(Option::as_ref) else { continue };
+        let Some(place) = outcome.places.get(place as usize) else { continue };
         let Some(dso_name) = tables.dsos.get(dso as usize).map(|dso| dso.name.clone()) else { continue };
         frame.rel = place.rel.or(frame.rel);
         frame.symbol_rel = place.symbol_rel.or(frame.symbol_rel);
@@ -76,30 +95,55 @@ pub fn write(tables: &mut Tables, work: &[Work], outcomes: Vec<Outcome>) {
                 line: named.line,
                 ..frame.clone()
             });
-            inlined.entry(frame.frame_id).or_default().push(id);
+            inlined.push((frame.frame_id, id));
         }
     }
     tables.frames.append(&mut added);
     if !inlined.is_empty() {
+        let inlined = Inlined::new(tables.frames.len(), &inlined);
         expand(tables, &inlined);
     }
 }
 
-/// Puts the inlined frames below their physical one, on every stack. Parents stay in front of their children.
-fn expand(tables: &mut Tables, inlined: &FxHashMap<i32, Vec<i32>>) {
-    let mut stacks: Vec<Stack> = Vec::with_capacity(tables.stacks.len());
-    // Old node -> the innermost of the nodes that replace it.
-    let mut leaves: Vec<i32> = Vec::with_capacity(tables.stacks.len());
-    for node in &tables.stacks {
-        let mut parent = node.parent_stack_id.get().and_then(|parent| leaves.get(parent as usize).copied());
-        let inner = inlined.get(&node.frame_id).map_or(&[][..], Vec::as_slice);
-        for frame in std::iter::once(&node.frame_id).chain(inner) {
-            let id = stacks.len() as i32;
-            let depth = parent.and_then(|parent| stacks.get(parent as usize)).map_or(0, |row| row.depth + 1);
-            stacks.push(Stack { stack_id: id, parent_stack_id: parent.into(), frame_id: *frame, depth, stack_key: 0 });
-            parent = Some(id);
+/// Frames that were inlined into others: those of `frame` are in `list` from `first[frame]` up to `first[frame + 1]`.
+struct Inlined {
+    first: Vec<u32>,
+    list: Vec<i32>,
+}
+
+impl Inlined {
+    /// From (frame, inlined frame), sorted by the frame, outermost first.
+    fn new(frames: usize, pairs: &[(i32, i32)]) -> Inlined {
+        let mut first = vec![0_u32; frames + 1];
+        for (frame, _) in pairs {
+            if let Some(count) = first.get_mut(*frame as usize + 1) {
+                *count += 1;
+            }
         }
-        leaves.push(parent.unwrap_or(0));
+        let mut sum = 0;
+        for count in &mut first {
+            sum += *count;
+            *count = sum;
+        }
+        Inlined { first, list: pairs.iter().map(|(_, inner)| *inner).collect() }
+    }
+
+    fn of(&self, frame: i32) -> &[i32] {
+        let ends = self.first.get(frame as usize).zip(self.first.get(frame as usize + 1));
+        ends.and_then(|(start, end)| self.list.get(*start as usize..*end as usize)).unwrap_or(&[])
+    }
+}
+
+/// Puts the inlined frames below their physical one, on every stack. Parents stay in front of their children.
+fn expand(tables: &mut Tables, inlined: &Inlined) {
+    let old = std::mem::take(&mut tables.stacks);
+    let mut stacks = Stacks::with_capacity(old.len());
+    // Old node -> the innermost of the nodes that replace it.
+    let mut leaves: Vec<i32> = Vec::with_capacity(old.len());
+    for (parent, frame) in old.nodes() {
+        let parent = parent.and_then(|parent| leaves.get(parent as usize).copied());
+        let physical = stacks.push(parent, frame);
+        leaves.push(inlined.of(frame).iter().fold(physical, |caller, frame| stacks.push(Some(caller), *frame)));
     }
     tables.stacks = stacks;
     tables.map_stacks(|id| id.and_then(|id| leaves.get(id as usize).copied()));

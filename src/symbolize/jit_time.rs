@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::tables::{Frame, Maybe32, Stack, Tables};
+use crate::tables::{Frame, Maybe32, Stacks, Tables};
 
 /// By frame: from when on it is another one. Before the first of them it is the frame itself.
 #[derive(Default)]
@@ -52,7 +52,7 @@ pub fn split(tables: &mut Tables, variants: Variants) {
 }
 
 struct Split<'a> {
-    stacks: &'a mut Vec<Stack>,
+    stacks: &'a mut Stacks,
     by_frame: FxHashMap<i32, Vec<(i64, i32)>>,
     /// Whether a node or one of its callers changes with time.
     changes: Vec<bool>,
@@ -62,11 +62,11 @@ struct Split<'a> {
 }
 
 impl<'a> Split<'a> {
-    fn new(stacks: &'a mut Vec<Stack>, by_frame: FxHashMap<i32, Vec<(i64, i32)>>) -> Split<'a> {
+    fn new(stacks: &'a mut Stacks, by_frame: FxHashMap<i32, Vec<(i64, i32)>>) -> Split<'a> {
         let mut changes: Vec<bool> = Vec::with_capacity(stacks.len());
-        for node in stacks.iter() {
-            let above = node.parent_stack_id.get().and_then(|parent| changes.get(parent as usize).copied()).unwrap_or(false);
-            changes.push(above || by_frame.contains_key(&node.frame_id));
+        for (parent, frame) in stacks.nodes() {
+            let above = parent.and_then(|parent| changes.get(parent as usize).copied()).unwrap_or(false);
+            changes.push(above || by_frame.contains_key(&frame));
         }
         Split { stacks, by_frame, changes, added: FxHashMap::default(), trail: Vec::new() }
     }
@@ -82,20 +82,20 @@ impl<'a> Split<'a> {
         let mut node = Some(stack);
         while let Some(id) = node {
             self.trail.push(id);
-            node = self.stacks.get(id as usize)?.parent_stack_id.get();
+            node = self.stacks.parent(id);
         }
         let mut parent = None;
         while let Some(id) = self.trail.pop() {
-            let row = self.stacks.get(id as usize)?.clone();
-            let frame = self.frame(row.frame_id, time);
-            if frame == row.frame_id && parent == row.parent_stack_id.get() {
+            let own = self.stacks.frame(id)?;
+            let frame = self.frame(own, time);
+            if frame == own && parent == self.stacks.parent(id) {
                 parent = Some(id);
                 continue;
             }
             let next = i32::try_from(self.stacks.len()).ok()?;
             let new = *self.added.entry((parent, frame)).or_insert(next);
             if new == next {
-                self.stacks.push(Stack { stack_id: next, parent_stack_id: parent.into(), frame_id: frame, ..row });
+                self.stacks.push(parent, frame);
             }
             parent = Some(new);
         }

@@ -38,6 +38,8 @@ struct Work {
     rels: Vec<i64>,
     /// Beside `rels`: whether a walk along frame pointers began there.
     is_innermost: Vec<bool>,
+    /// Rows of `frames` that lie there, each with its place in `rels`.
+    frames: Vec<(u32, u32)>,
 }
 
 /// What was learned of one dso.
@@ -107,21 +109,28 @@ pub fn symbolize(tables: &mut Tables, library: &Library) {
 
 fn collect(tables: &Tables) -> Vec<Work> {
     let innermost = innermost(tables);
-    let mut rels: Vec<Vec<(i64, bool)>> = vec![Vec::new(); tables.dsos.len()];
-    for (frame, is_innermost) in tables.frames.iter().zip(innermost) {
+    // Per dso: address, whether it is not innermost, frame.
+    let mut asked: Vec<Vec<(i64, bool, u32)>> = vec![Vec::new(); tables.dsos.len()];
+    for (at, (frame, is_innermost)) in tables.frames.iter().zip(innermost).enumerate() {
         if let (Some(dso), Some(rel), None) = (frame.dso_id, frame.rel, frame.function_id)
-            && let Some(rels) = rels.get_mut(dso as usize)
+            && let Some(asked) = asked.get_mut(dso as usize)
         {
-            rels.push((rel, is_innermost));
+            asked.push((rel, !is_innermost, at as u32));
         }
     }
-    let work = rels.into_iter().enumerate().filter(|(_, rels)| !rels.is_empty());
-    let sorted = |(dso, mut rels): (usize, Vec<(i64, bool)>)| {
-        // Of equal addresses the one that is innermost comes first and stays.
-        rels.sort_unstable_by_key(|(rel, is_innermost)| (*rel, !is_innermost));
-        rels.dedup_by_key(|(rel, _)| *rel);
-        let (rels, is_innermost) = rels.into_iter().unzip();
-        Work { dso, rels, is_innermost }
+    let work = asked.into_par_iter().enumerate().filter(|(_, asked)| !asked.is_empty());
+    let sorted = |(dso, mut asked): (usize, Vec<(i64, bool, u32)>)| {
+        asked.sort_unstable();
+        let mut work = Work { dso, rels: Vec::new(), is_innermost: Vec::new(), frames: Vec::with_capacity(asked.len()) };
+        for (rel, is_caller, frame) in asked {
+            // Of equal addresses the one that is innermost comes first and stays.
+            if work.rels.last() != Some(&rel) {
+                work.rels.push(rel);
+                work.is_innermost.push(!is_caller);
+            }
+            work.frames.push((frame, (work.rels.len() - 1) as u32));
+        }
+        work
     };
     work.map(sorted).collect()
 }
@@ -131,7 +140,7 @@ fn innermost(tables: &Tables) -> Vec<bool> {
     let by_pointers = |row: &crate::tables::Artifact| row.unwinding.as_deref() == Some("fp");
     let is_walked = |row: &crate::tables::Event| tables.artifacts.get(row.artifact_id as usize).is_some_and(by_pointers);
     let walked: Vec<bool> = tables.events.iter().map(is_walked).collect();
-    // Samples jump about in the stacks: a flag each fits into a cache, and the rows are then read in order.
+    // Samples jump about in the stacks: a flag each fits into a cache, and the nodes are then read in order.
     let mut is_leaf = vec![false; tables.stacks.len()];
     for sample in tables.samples.iter().filter(|sample| walked.get(sample.event_id as usize) == Some(&true)) {
         if let Some(flag) = sample.stack_id.get().and_then(|stack| is_leaf.get_mut(stack as usize)) {
@@ -139,8 +148,8 @@ fn innermost(tables: &Tables) -> Vec<bool> {
         }
     }
     let mut out = vec![false; tables.frames.len()];
-    for (node, _) in tables.stacks.iter().zip(&is_leaf).filter(|(_, is_leaf)| **is_leaf) {
-        if let Some(slot) = out.get_mut(node.frame_id as usize) {
+    for (frame, _) in tables.stacks.frames().iter().zip(&is_leaf).filter(|(_, is_leaf)| **is_leaf) {
+        if let Some(slot) = out.get_mut(*frame as usize) {
             *slot = true;
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::*;
 use crate::objects::Roots;
 use crate::objects::testing::{build_id, gcc, nm, run};
-use crate::tables::{Dso, Frame, Mapping, Maybe32, Maybe64, Sample, Stack};
+use crate::tables::{Dso, Frame, Mapping, Maybe32, Maybe64, Sample, Stacks};
 
 const SOURCE: &str = "\
 volatile int sink;
@@ -53,7 +53,7 @@ fn tables(dso: Dso, rels: &[i64]) -> Tables {
     for (id, rel) in rels.iter().enumerate() {
         let id = id as i32;
         tables.frames.push(frame(id, 0, *rel));
-        tables.stacks.push(Stack { stack_id: id, parent_stack_id: None.into(), frame_id: id, depth: 0, stack_key: 0 });
+        tables.stacks.push(None, id);
         tables.samples.push(Sample {
             event_id: 0,
             ts_ns: Maybe64::NONE,
@@ -76,7 +76,7 @@ fn stack_of(tables: &Tables, sample: usize) -> Vec<(String, Option<i32>)> {
     let mut out = Vec::new();
     let mut at = tables.samples[sample].stack_id.get();
     while let Some(id) = at {
-        let node = &tables.stacks[id as usize];
+        let node = tables.stacks.row(id).unwrap();
         assert_eq!(node.stack_id, id);
         assert!(node.parent_stack_id.get().is_none_or(|parent| parent < id), "parents come first");
         let frame = &tables.frames[node.frame_id as usize];
@@ -189,15 +189,16 @@ fn stacks_through_inlined_frames_are_rewritten() {
     let main = nm(path, "prog", "main").unwrap() as i64;
     let mut tables = tables(dso(0, "/opt/prog", Some(&id), "user"), &[main, deep]);
     // main -> outer(deep), and a second stack through the same node.
-    tables.stacks[1].parent_stack_id = Some(0).into();
-    tables.stacks[1].depth = 1;
-    tables.stacks.push(Stack { stack_id: 2, parent_stack_id: Some(1).into(), frame_id: 0, depth: 2, stack_key: 0 });
+    tables.stacks = Stacks::default();
+    for (parent, frame) in [(None, 0), (Some(0), 1), (Some(1), 0)] {
+        tables.stacks.push(parent, frame);
+    }
     tables.samples[0].stack_id = Some(2).into();
     symbolize(&mut tables, &open(path));
     let names = |sample: usize| stack_of(&tables, sample).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
     assert_eq!(names(1), ["innermost", "middle", "outer", "main"]);
     assert_eq!(names(0), ["main", "innermost", "middle", "outer", "main"]);
-    let depths: Vec<i32> = tables.stacks.iter().map(|node| node.depth).collect();
+    let depths: Vec<i32> = (0..5).filter_map(|id| tables.stacks.row(id)).map(|node| node.depth).collect();
     assert_eq!(depths, [0, 1, 2, 3, 4]);
 }
 
@@ -410,8 +411,9 @@ fn code_that_moved_is_named_by_the_time_of_the_sample() {
         let artifact = crate::emit::sample().tables.artifacts[0].clone();
         tables.artifacts.push(crate::tables::Artifact { artifact_id: 0, clock: Some(clock.into()), ..artifact });
         // 0x2000 called from 0x1010, at three times.
-        tables.stacks[1].parent_stack_id = Some(0).into();
-        tables.stacks[1].depth = 1;
+        tables.stacks = Stacks::default();
+        tables.stacks.push(None, 0);
+        tables.stacks.push(Some(0), 1);
         tables.samples.truncate(1);
         tables.samples[0].stack_id = Some(1).into();
         for (time, at) in [(150, 0), (200, 1), (250, 2)] {

@@ -130,16 +130,31 @@ pub fn named(names: &Elf, image: Option<&Elf>, library: &Library, addresses: &[u
 
 /// Demangled names by mangled ones: a function has many addresses.
 #[derive(Default)]
-struct Names(FxHashMap<String, Text>);
+struct Names {
+    known: FxHashMap<String, Text>,
+    /// The symbol that was asked last, by its start: addresses come in order.
+    last: Option<(u64, Text)>,
+}
 
 impl Names {
     fn of(&mut self, mangled: &str) -> Text {
-        if let Some(name) = self.0.get(mangled) {
+        if let Some(name) = self.known.get(mangled) {
             return name.clone();
         }
         let name: Text = demangle(mangled).into();
-        self.0.insert(mangled.to_owned(), name.clone());
+        self.known.insert(mangled.to_owned(), name.clone());
         name
+    }
+
+    fn of_symbol(&mut self, mangled: &str, start: u64) -> Text {
+        match &self.last {
+            Some((last, name)) if *last == start => name.clone(),
+            _ => {
+                let name = self.of(mangled);
+                self.last = Some((start, name.clone()));
+                name
+            }
+        }
     }
 }
 
@@ -149,12 +164,12 @@ fn one(symbol: Option<(&str, u64)>, chain: Chain, names: &mut Names) -> Resolved
         .into_iter()
         .map(|place| Named { name: place.name.map(|name| names.of(&name)), file: place.file, declared: place.declared, line: place.line })
         .collect();
-    if let Some((name, _)) = symbol {
+    if let Some((name, start)) = symbol {
         if functions.is_empty() {
             functions.push(Named::default());
         }
         if let Some(physical) = functions.first_mut() {
-            physical.name = Some(names.of(name));
+            physical.name = Some(names.of_symbol(name, start));
         }
     }
     // A line without a function names nothing.

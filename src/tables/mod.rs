@@ -3,8 +3,9 @@
 //! One row type per table. Its declaration carries the table's sentence and, for each column, type, unit and
 //! sentence; the Arrow schema, the reference page (`tripod tables --docs`) and the Parquet files come from it.
 //!
-//! In memory a table is a `Vec` of its row type; [`Tables`] holds them all. [`TableRow::batch`] makes the Arrow
-//! record batch, `bridge.rs` the polars frame. Adding a table touches its file and one line of [`Tables`].
+//! In memory a table is a `Vec` of its row type, but for the largest ([`Stacks`]); [`Tables`] holds them all.
+//! [`TableRow::batch_of`] makes the Arrow record batch, `bridge.rs` the polars frame. Adding a table touches its file and
+//! one line of [`Tables`].
 //!
 //! Rules that hold for every table:
 //! * ids, cpu, depth and line are `i32`; times, weights, addresses, sizes and record numbers `i64`; no dictionaries,
@@ -27,9 +28,11 @@ mod run;
 mod sample;
 mod set;
 mod span;
+mod stacks;
 mod syscall;
 mod wait;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -49,6 +52,7 @@ pub use run::{Artifact, Diagnostic, EnvironmentReading, Execution, HostFact, Los
 pub use sample::{Event, Process, Sample, Thread, ThreadName};
 pub use set::Tables;
 pub use span::{ScalingPoint, Span, SpanCost, SpanLog, StatedVerdict};
+pub use stacks::Stacks;
 pub use syscall::{Syscall, SyscallEvent};
 pub use wait::{ThreadState, Wait};
 
@@ -76,6 +80,8 @@ pub struct Descriptor {
 
 /// A row type; made by the `table!` macro.
 pub trait TableRow: Sized {
+    /// How the table lies in memory.
+    type Rows: Rows;
     const NAME: &'static str;
     const DOC: &'static str;
     fn columns() -> Vec<Column>;
@@ -88,24 +94,56 @@ pub trait TableRow: Sized {
         Descriptor { name: Self::NAME, doc: Self::DOC, columns: Self::columns() }
     }
 
-    /// The rows as one Arrow record batch.
-    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError> {
-        Self::batch_of(rows, &|_| true)
+    /// The wanted columns of some rows as one Arrow record batch; of those of the range that there are.
+    fn batch_of(rows: &Self::Rows, range: Range<usize>, is_wanted: &dyn Fn(&str) -> bool) -> Result<RecordBatch, ArrowError> {
+        let end = range.end.min(rows.len());
+        let range = range.start.min(end)..end;
+        batch(Self::columns(), range.len(), rows.arrays(range, is_wanted), is_wanted)
     }
 
-    /// The wanted columns of the rows as one Arrow record batch.
-    fn batch_of(rows: &[Self], is_wanted: &dyn Fn(&str) -> bool) -> Result<RecordBatch, ArrowError> {
-        let columns = Self::columns();
-        let wanted = columns.iter().filter(|column| is_wanted(column.name));
-        let fields: Vec<Field> = wanted.map(|column| Field::new(column.name, column.column_type.arrow(), column.nullable)).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-        RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), Self::arrays(rows, is_wanted), &options)
+    /// The wanted columns of rows that lie together as one Arrow record batch.
+    fn batch_of_rows(rows: &[Self], is_wanted: &dyn Fn(&str) -> bool) -> Result<RecordBatch, ArrowError> {
+        batch(Self::columns(), rows.len(), Self::arrays(rows, is_wanted), is_wanted)
     }
 }
 
+/// A table in memory.
+pub trait Rows {
+    fn len(&self) -> usize;
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The arrays of the wanted columns, for rows that there are.
+    fn arrays(&self, rows: Range<usize>, is_wanted: &dyn Fn(&str) -> bool) -> Vec<ArrayRef>;
+}
+
+impl<R: TableRow> Rows for Vec<R> {
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    fn arrays(&self, rows: Range<usize>, is_wanted: &dyn Fn(&str) -> bool) -> Vec<ArrayRef> {
+        R::arrays(self.get(rows).unwrap_or(&[]), is_wanted)
+    }
+}
+
+fn batch(columns: Vec<Column>, rows: usize, arrays: Vec<ArrayRef>, is_wanted: &dyn Fn(&str) -> bool) -> Result<RecordBatch, ArrowError> {
+    let wanted = columns.iter().filter(|column| is_wanted(column.name));
+    let fields: Vec<Field> = wanted.map(|column| Field::new(column.name, column.column_type.arrow(), column.nullable)).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
+}
+
 /// Declares a row type with its table's name, sentence, and per column `name: type, "unit", "sentence";`.
+///
+/// `in Rows` before the braces says how the table lies in memory, if not as a `Vec` of rows.
 macro_rules! table {
-    ($table:literal, $doc:literal, $(#[$meta:meta])* $Row:ident { $( $field:ident : $ty:ty, $unit:literal, $col_doc:literal; )* }) => {
+    ($table:literal, $doc:literal, $(#[$meta:meta])* $Row:ident { $( $body:tt )* }) => {
+        table!($table, $doc, $(#[$meta])* $Row in Vec<$Row> { $( $body )* });
+    };
+    ($table:literal, $doc:literal, $(#[$meta:meta])* $Row:ident in $Rows:ty { $( $field:ident : $ty:ty, $unit:literal, $col_doc:literal; )* }) => {
         #[doc = $doc]
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq)]
@@ -114,6 +152,7 @@ macro_rules! table {
         }
 
         impl crate::tables::TableRow for $Row {
+            type Rows = $Rows;
             const NAME: &'static str = $table;
             const DOC: &'static str = $doc;
 

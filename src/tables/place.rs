@@ -1,6 +1,6 @@
 //! Places in programs.
 
-use super::{Maybe32, Text, table};
+use super::{Maybe32, Stacks, Text, table};
 
 table!("dsos", "A file that code was loaded from, or what stands for one (kernel, vDSO, anonymous memory).", #[derive(Default)] Dso {
     dso_id: i32, "id", "Dense id, by (path, build_id)";
@@ -47,7 +47,7 @@ table!("frames", "One place on a stack: (dso, relative address, inline depth).",
     has_frame: Option<bool>, "bool", "False where the function has not set up its frame pointer at this address, by its unwind table: innermost on a stack of frame pointers, its direct caller was skipped. Null where nothing says, or where it is never innermost";
 });
 
-table!("stacks", "One node of the stack forest: a path from root, one row per node. Walk it by parent_stack_id.", Stack {
+table!("stacks", "One node of the stack forest: a path from root, one row per node. Walk it by parent_stack_id.", Stack in Stacks {
     stack_id: i32, "id", "Dense id, by first use in (event, ts) order; parents come first";
     parent_stack_id: Maybe32, "id", "The caller's node; null at the root";
     frame_id: i32, "id", "The frame";

@@ -10,7 +10,7 @@ macro_rules! tables {
         /// The rows of one run (or, inside an importer, of one artifact).
         #[derive(Debug, Default, Clone)]
         pub struct Tables {
-            $( pub $field: Vec<$Row>, )*
+            $( pub $field: <$Row as TableRow>::Rows, )*
         }
 
         impl Tables {
@@ -27,10 +27,7 @@ macro_rules! tables {
             /// Rows of one table as a record batch; those of the range that it has.
             pub fn batch(&self, table: &str, rows: std::ops::Range<usize>) -> Result<RecordBatch, ArrowError> {
                 match table {
-                    $( <$Row as TableRow>::NAME => {
-                        let end = rows.end.min(self.$field.len());
-                        <$Row as TableRow>::batch(self.$field.get(rows.start..end).unwrap_or(&[]))
-                    } )*
+                    $( <$Row as TableRow>::NAME => <$Row as TableRow>::batch_of(&self.$field, rows, &|_| true), )*
                     other => Err(ArrowError::InvalidArgumentError(format!("no table {other}"))),
                 }
             }
@@ -38,7 +35,7 @@ macro_rules! tables {
             /// The tables and columns whose names are wanted, empty ones too: what the SQL engine registers, so that a query over an absent table gives no rows instead of an error.
             pub fn all_batches(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
                 let mut out = Vec::new();
-                $( if is_wanted(<$Row as TableRow>::NAME) { out.push((<$Row as TableRow>::NAME, <$Row as TableRow>::batch_of(&self.$field, is_wanted)?)); } )*
+                $( if is_wanted(<$Row as TableRow>::NAME) { out.push((<$Row as TableRow>::NAME, <$Row as TableRow>::batch_of(&self.$field, 0..usize::MAX, is_wanted)?)); } )*
                 Ok(out)
             }
 

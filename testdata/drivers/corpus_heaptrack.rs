@@ -41,7 +41,7 @@ fn ours(tables: &Tables, cost: fn(&Allocation) -> i64) -> ByStack {
         let mut names = Vec::new();
         let mut stack = row.stack_id;
         let (mut is_innermost, mut is_new, mut is_last) = (true, false, false);
-        while let Some(node) = stack.and_then(|id| tables.stacks.get(id as usize)) {
+        while let Some(node) = stack.and_then(|id| tables.stacks.row(id)) {
             let frame = &tables.frames[node.frame_id as usize];
             let name = frame.function_id.map_or("?", |id| &tables.functions[id as usize].name);
             is_last |= is_innermost && STOPS.contains(&name);

@@ -148,7 +148,7 @@ fn name_of(tables: &Tables, frame: i32) -> &str {
 
 fn leaves(tables: &Tables, event: i32) -> usize {
     let of_event = tables.samples.iter().filter(|sample| sample.event_id == event);
-    let leaf = |sample: &Sample| tables.stacks.get(sample.stack_id.get()? as usize).map(|row| name_of(tables, row.frame_id));
+    let leaf = |sample: &Sample| tables.stacks.row(sample.stack_id.get()?).map(|row| name_of(tables, row.frame_id));
     of_event.filter_map(leaf).collect::<BTreeSet<_>>().len()
 }
 
@@ -157,7 +157,7 @@ fn folded(tables: &Tables, event: i32) -> String {
     for sample in tables.samples.iter().filter(|sample| sample.event_id == event) {
         let mut names = Vec::new();
         let mut at = sample.stack_id.get();
-        while let Some(row) = at.and_then(|id| tables.stacks.get(id as usize)) {
+        while let Some(row) = at.and_then(|id| tables.stacks.row(id)) {
             names.push(name_of(tables, row.frame_id).replace([';', '\n'], ":"));
             at = row.parent_stack_id.get();
         }

@@ -1,5 +1,4 @@
 use super::*;
-use crate::tables::Maybe32;
 
 #[test]
 fn patterns_are_anchored() {
@@ -122,14 +121,8 @@ fn a_stack_may_have_a_class_by_its_file_alone() {
     let (zlib, program) = (dso(&mut tables, "libz.so.1.3.1", "user"), dso(&mut tables, "p", "user"));
     let main = function(&mut tables, "main", program);
     tables.frames = vec![frame(program, Some(main), false), frame(zlib, None, false)];
-    let node = |stack_id: i32, parent: Option<i32>| crate::tables::Stack {
-        stack_id,
-        parent_stack_id: Maybe32::from(parent),
-        frame_id: stack_id,
-        depth: stack_id,
-        stack_key: 0,
-    };
-    tables.stacks = vec![node(0, None), node(1, Some(0))];
+    tables.stacks.push(None, 0);
+    tables.stacks.push(Some(0), 1);
     let cost = |stack_id| crate::tables::StackCost {
         event_id: 0,
         stack_id,
@@ -142,7 +135,7 @@ fn a_stack_may_have_a_class_by_its_file_alone() {
     tables.stack_costs = vec![cost(1)];
     let marks = classes.mark(&tables);
     let nodes = Nodes::read(&tables, &marks);
-    (tables.stack_classes, tables.stack_sites) = find(&tables, &classes, &marks, &nodes);
+    (tables.stack_classes, tables.stack_sites) = find(&tables, &classes, &nodes);
     let [row] = &tables.stack_classes[..] else { panic!("{:?}", tables.stack_classes) };
     assert_eq!((row.class.as_ref(), row.is_leaf), ("COMPRESS", true));
     assert_eq!((row.class_function_id, row.site_function_id), (None, Some(main)));

@@ -19,7 +19,8 @@ pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
         let waits = waits(tables);
         rayon::join(|| names::find(tables, nodes, &waits), || numbers::find(tables, nodes, &waits))
     };
-    let of_time = || rayon::join(|| (rhythm::find(tables), lives::find(tables), frames::find(tables)), || phases::find(tables, nodes));
+    let of_time =
+        || rayon::join(|| (rhythm::find(tables), lives::find(tables), frames::find(tables, nodes)), || phases::find(tables, nodes));
     let ((names, numbers), ((rhythm, lives, frames), phases)) = rayon::join(of_stacks, of_time);
     for found in [rhythm, lives, frames, names, phases, numbers] {
         rows.extend(found);

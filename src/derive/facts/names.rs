@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::{ByStack, costs_of, cpu_events, fact};
 use crate::derive::nodes::Nodes;
-use crate::derive::paths::path;
 use crate::tables::{Dso, RecordingFact, Tables};
 
 /// Programs and libraries told per recording.
@@ -81,10 +80,9 @@ fn weights(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> BTreeMap<i32, Wei
 
 /// Where the stack ends, and where the program's own code on it lies: a place is named by either.
 fn dsos(tables: &Tables, nodes: &Nodes, stack: i32) -> [Option<usize>; 2] {
-    let frame = path(tables, stack).next();
     let site = nodes.site(stack).and_then(|id| tables.functions.get(usize::try_from(id).ok()?));
     let number = |id: Option<i32>| id.and_then(|id| usize::try_from(id).ok());
-    [number(frame.and_then(|frame| frame.dso_id)), number(site.and_then(|site| site.dso_id))]
+    [number(nodes.leaf(stack).map(|leaf| leaf.dso)), number(site.and_then(|site| site.dso_id))]
 }
 
 fn is_by_name(tables: &Tables, dso: &Dso) -> bool {

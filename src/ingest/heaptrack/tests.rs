@@ -31,7 +31,7 @@ fn a_small_recording_counted_by_hand() {
 
 fn path(tables: &Tables, mut stack: Option<i32>) -> Vec<String> {
     let mut shown = Vec::new();
-    while let Some(node) = stack.and_then(|id| tables.stacks.get(id as usize)) {
+    while let Some(node) = stack.and_then(|id| tables.stacks.row(id)) {
         let frame = &tables.frames[node.frame_id as usize];
         let name = frame.function_id.map(|id| &tables.functions[id as usize]);
         let inlined = if frame.is_inlined { "(inlined) " } else { "" };

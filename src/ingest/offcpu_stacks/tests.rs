@@ -38,7 +38,7 @@ fn stacks(recorder: &Recorder) -> Vec<String> {
     let ids = tables.waits.iter().map(|wait| wait.stack_id.get()).chain(tables.samples.iter().map(|sample| sample.stack_id.get()));
     ids.map(|mut stack| {
         let mut names = Vec::new();
-        while let Some(node) = stack.and_then(|id| tables.stacks.get(id as usize)) {
+        while let Some(node) = stack.and_then(|id| tables.stacks.row(id)) {
             let frame = &tables.frames[node.frame_id as usize];
             let name = match (frame.function_id, frame.rel) {
                 (Some(id), _) => tables.functions[id as usize].name.to_string(),

@@ -302,8 +302,8 @@ mod tests {
         let asked = tables.samples.iter().map(|row| row.stack_id.get());
         let asked = asked.chain(tables.waits.iter().flat_map(|row| [row.stack_id.get(), row.waker_stack_id.get()]));
         let whole = |stack: Option<i32>| {
-            std::iter::successors(stack, |id| tables.stacks[*id as usize].parent_stack_id.get()).map(|id| {
-                let frame = &tables.frames[tables.stacks[id as usize].frame_id as usize];
+            std::iter::successors(stack, |id| tables.stacks.parent(*id)).map(|id| {
+                let frame = &tables.frames[tables.stacks.frame(id).unwrap() as usize];
                 (frame.dso_id.map_or_else(String::new, |dso| tables.dsos[dso as usize].path.to_string()), frame.rel)
             })
         };

@@ -13,78 +13,85 @@ use crate::ingest::FrameAt;
 /// A frame, as what makes it different from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Frame {
-    dso: Option<i32>,
     rel: i64,
-    function: Option<i32>,
+    /// [`NO_ID`] where no file is mapped; [`GUEST`].
+    dso: i32,
+    /// [`NO_ID`] where none is known.
+    function: i32,
     is_kernel: bool,
 }
+
+const NO_ID: i32 = -1;
+/// Stands for the dso of guests, which has no number yet.
+const GUEST: i32 = -2;
 
 impl Frame {
     /// An address without a mapping stays a frame of its own: no dso, `rel` the address as executed.
     fn new(map: Option<&Map>, place: Place) -> Frame {
         Frame {
-            dso: map.map(|map| map.dso),
             rel: map.map_or(place.address, |map| map.relative(place.address)) as i64,
-            function: map.and_then(|map| map.function),
+            dso: map.map_or(NO_ID, |map| map.dso),
+            function: map.and_then(|map| map.function).unwrap_or(NO_ID),
             is_kernel: place.space == Space::Kernel,
         }
     }
 
     /// An address of a guest: kept apart from the host's by a dso of its own.
     fn guest(place: Place) -> Frame {
-        Frame { dso: Some(GUEST), rel: place.address as i64, function: None, is_kernel: false }
+        Frame { rel: place.address as i64, dso: GUEST, function: NO_ID, is_kernel: false }
     }
 
     pub fn is_guest(&self) -> bool {
-        self.dso == Some(GUEST)
+        self.dso == GUEST
     }
 
     /// `guest`: the dso of guests' frames.
     pub fn at(&self, guest: Option<i32>) -> FrameAt {
+        let known = |id: i32| (id != NO_ID).then_some(id);
         FrameAt {
-            dso: if self.is_guest() { guest } else { self.dso },
+            dso: if self.is_guest() { guest } else { known(self.dso) },
             rel: Some(self.rel),
-            function: self.function,
+            function: known(self.function),
             is_kernel: self.is_kernel,
             ..FrameAt::default()
         }
     }
 }
 
-/// Stands for the dso of guests, which has no number yet.
-const GUEST: i32 = -2;
-
 /// No node: the parent of a root, the stack of a sample without frames.
 pub const NONE: u32 = u32::MAX;
 
 /// Frames and nodes, each once. A parent comes before its children.
+///
+/// Most nodes have one child, made right after them: a node is called by the one before it unless it says otherwise. So a
+/// node costs four bytes, and following a known stack reads memory in order.
+///
+/// ```text
+/// node       0      1      2      3      4*     5          * starts a run
+/// frame      main   parse  read   alloc  next   alloc      starts: (4, 1): node 4 is called by node 1
+/// ```
 #[derive(Debug, Default)]
 pub struct Forest {
     pub frames: Vec<Frame>,
-    pub nodes: Vec<Node>,
+    /// Per node its frame, with [`STARTS`] and [`FORKS`].
+    nodes: Vec<u32>,
+    /// Nodes that are not called by the one before them, in order, and what calls them.
+    starts: Vec<(u32, u32)>,
     frame_ids: FxHashMap<Frame, u32>,
-    /// The roots, and the children of nodes that have many: (parent, frame) -> node.
-    crowds: FxHashMap<u64, u32>,
+    /// (parent, frame) -> node, for the nodes in `starts`.
+    forks: FxHashMap<u64, u32>,
 }
 
-/// One node. Most have one child or two: those hang on a list, which costs no hashing and little memory to touch.
-#[derive(Debug, Clone, Copy)]
-pub struct Node {
-    pub parent: u32,
-    pub frame: u32,
-    /// The newest child.
-    child: u32,
-    /// The next older child of the same parent.
-    sibling: u32,
-    children: u32,
-}
-
-/// Nodes with more children than this have them in the table.
-const LISTED: u32 = 8;
+/// The node is not called by the one before it.
+const STARTS: u32 = 1 << 31;
+/// Some of the node's children are in `forks`.
+const FORKS: u32 = 1 << 30;
+/// The number of the frame. More frames than this would take 32 GiB.
+const FRAME: u32 = FORKS - 1;
 
 impl Forest {
     fn frame(&mut self, frame: Frame) -> u32 {
-        let next = self.frames.len() as u32;
+        let next = (self.frames.len() as u32).min(FRAME);
         let id = *self.frame_ids.entry(frame).or_insert(next);
         if id == next {
             self.frames.push(frame);
@@ -96,60 +103,63 @@ impl Forest {
         u64::from(parent) << 32 | u64::from(frame)
     }
 
+    /// How many nodes there are.
+    pub fn count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The node for `frame` below `parent`, added where it is new.
     fn node(&mut self, parent: u32, frame: u32) -> u32 {
         let next = self.nodes.len() as u32;
-        let up = self.nodes.get(parent as usize).copied();
-        match up.filter(|up| up.children <= LISTED) {
-            None => {
-                let id = *self.crowds.entry(Forest::key(parent, frame)).or_insert(next);
-                if id != next {
-                    return id;
-                }
+        // One past NONE is 0, which starts a run: roots are found among the forks.
+        let after = parent.wrapping_add(1);
+        match self.nodes.get(after as usize) {
+            Some(word) if word & (STARTS | FRAME) == frame => return after,
+            None if parent != NONE => {
+                self.nodes.push(frame);
+                return next;
             }
-            Some(up) => {
-                let mut at = up.child;
-                while let Some(node) = self.nodes.get(at as usize) {
-                    if node.frame == frame {
-                        return at;
-                    }
-                    at = node.sibling;
-                }
-                if up.children == LISTED {
-                    self.list_to_table(parent, up.child);
-                    self.crowds.insert(Forest::key(parent, frame), next);
-                }
-            }
+            _ => {}
         }
-        let sibling = up.map_or(NONE, |up| up.child);
-        self.nodes.push(Node { parent, frame, child: NONE, sibling, children: 0 });
-        if let Some(up) = self.nodes.get_mut(parent as usize) {
-            up.child = next;
-            up.children += 1;
+        let forks = match self.nodes.get_mut(parent as usize) {
+            Some(word) => std::mem::replace(word, *word | FORKS) & FORKS != 0,
+            None => true,
+        };
+        let key = Forest::key(parent, frame);
+        if forks && let Some(id) = self.forks.get(&key) {
+            return *id;
         }
+        self.forks.insert(key, next);
+        self.starts.push((next, parent));
+        self.nodes.push(frame | STARTS);
         next
     }
 
-    fn list_to_table(&mut self, parent: u32, first: u32) {
-        let mut at = first;
-        while let Some(node) = self.nodes.get(at as usize) {
-            self.crowds.insert(Forest::key(parent, node.frame), at);
-            at = node.sibling;
-        }
+    /// Parent ([`NONE`] for roots) and frame of every node, in order.
+    pub fn nodes(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let mut starts = self.starts.iter();
+        self.nodes.iter().enumerate().map(move |(at, word)| {
+            let parent = match word & STARTS {
+                0 => (at as u32).wrapping_sub(1),
+                _ => starts.next().map_or(NONE, |(_, parent)| *parent),
+            };
+            (parent, word & FRAME)
+        })
     }
 
     /// Gives back the memory that only interning needs.
     pub fn forget(&mut self) {
         self.frame_ids = FxHashMap::default();
-        self.crowds = FxHashMap::default();
+        self.forks = FxHashMap::default();
     }
 
     /// Takes in another forest; gives the new number of each of its nodes.
     pub fn absorb(&mut self, other: &Forest) -> Vec<u32> {
         let frames: Vec<u32> = other.frames.iter().map(|frame| self.frame(*frame)).collect();
-        let mut ids: Vec<u32> = Vec::with_capacity(other.nodes.len());
-        for node in &other.nodes {
-            let parent = ids.get(node.parent as usize).copied().unwrap_or(NONE);
-            let frame = frames.get(node.frame as usize).copied().unwrap_or(0);
+        let mut ids: Vec<u32> = Vec::with_capacity(other.count());
+        for (parent, frame) in other.nodes() {
+            let parent = ids.get(parent as usize).copied().unwrap_or(NONE);
+            let frame = frames.get(frame as usize).copied().unwrap_or(0);
             ids.push(self.node(parent, frame));
         }
         ids

@@ -28,7 +28,7 @@ fn tid(recorder: &Recorder, thread: Option<i32>) -> String {
 }
 
 fn frames(recorder: &Recorder, stack: Option<i32>) -> String {
-    stack.map_or(0, |stack| recorder.tables.stacks[stack as usize].depth + 1).to_string()
+    stack.map_or(0, |stack| recorder.tables.stacks.row(stack).unwrap().depth + 1).to_string()
 }
 
 #[track_caller]

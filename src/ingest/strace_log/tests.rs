@@ -21,7 +21,7 @@ const STACKS: &str = "\
 /// Frames root first, as `function@rel in dso`.
 fn path(tables: &Tables, mut stack: Option<i32>) -> Vec<String> {
     let mut shown = Vec::new();
-    while let Some(node) = stack.and_then(|id| tables.stacks.get(id as usize)) {
+    while let Some(node) = stack.and_then(|id| tables.stacks.row(id)) {
         let frame = &tables.frames[node.frame_id as usize];
         let name = frame.function_id.map_or("?", |id| &tables.functions[id as usize].name);
         let dso = &tables.dsos[frame.dso_id.unwrap() as usize].name;
@@ -44,7 +44,7 @@ fn stacks_and_interrupted_calls() {
     assert_eq!((first.fd, first.length, first.result, first.error.as_deref()), (Some(4), Some(6), Some(6), None));
     assert_eq!(path(tables, first.stack_id), ["?@121c in p", "emit_record(int)@1595 in p", "__write@f8350 in libc.so.6"]);
     assert_eq!(first.stack_id, second.stack_id);
-    assert_eq!(tables.frames[tables.stacks[first.stack_id.unwrap() as usize].frame_id as usize].symbol_rel, Some(0xf8340));
+    assert_eq!(tables.frames[tables.stacks.frame(first.stack_id.unwrap()).unwrap() as usize].symbol_rel, Some(0xf8340));
     assert_eq!((futex.line_no, futex.dur_ns, futex.result, futex.error.as_deref()), (5, Some(2_666_000), Some(-1), Some("EAGAIN")));
     assert_eq!((futex.address, futex.operation.as_deref()), (Some(0x5588_c0e0_7100), Some("FUTEX_WAIT_PRIVATE")));
     assert_eq!(path(tables, futex.stack_id), ["__lll_lock_wait_private@8612b in libc.so.6"]);

@@ -45,7 +45,7 @@ pub fn stack(recorder: &Recorder, sample: usize) -> Vec<(String, u64)> {
     let tables = &recorder.tables;
     let mut at = tables.samples.get(sample).and_then(|sample| sample.stack_id.get());
     let mut places = Vec::new();
-    while let Some(node) = at.and_then(|id| tables.stacks.get(id as usize)) {
+    while let Some(node) = at.and_then(|id| tables.stacks.row(id)) {
         let frame = &tables.frames[node.frame_id as usize];
         let dso = frame.dso_id.map_or_else(String::new, |dso| tables.dsos[dso as usize].path.to_string());
         places.push((dso, frame.rel.unwrap_or_default() as u64));
