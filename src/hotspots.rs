@@ -119,10 +119,16 @@ fn cpu_rows(tables: &Tables, places: &Places<'_>, shares: &Shares) -> Vec<Row> {
     let Some(event) = primary_cpu_event(tables) else { return Vec::new() };
     let Some(artifact) = tables.artifacts.get(event.artifact_id as usize) else { return Vec::new() };
     let doubts = Doubts::new(tables, artifact);
-    let mut by_key: FxHashMap<Key, Sum> = FxHashMap::default();
+    // Stacks through the same functions are one place, and their callers are equally certain.
+    let mut by_path: Vec<(i64, i64, i32)> = vec![(0, 0, 0); places.paths()];
     for cost in tables.stack_costs.iter().filter(|cost| cost.event_id == event.event_id) {
-        let sum = by_key.entry(places.key(cost.stack_id)).or_default();
-        add(sum, (cost.self_weight, cost.self_count, doubts.weigh(Some(cost.stack_id), cost.self_weight)));
+        if let Some((weight, n, stack)) = by_path.get_mut(places.path(cost.stack_id) as usize) {
+            (*weight, *n, *stack) = (weight.saturating_add(cost.self_weight), n.saturating_add(cost.self_count), cost.stack_id);
+        }
+    }
+    let mut by_key: FxHashMap<Key, Sum> = FxHashMap::default();
+    for (path, (weight, n, stack)) in (0..).zip(by_path).filter(|(_, (_, n, _))| *n > 0) {
+        add(by_key.entry(places.key_of(path)).or_default(), (weight, n, doubts.weigh(Some(stack), weight)));
     }
     // Functions of one name (in several files, or clones) are one place: that is how its anchor finds it.
     let mut sums: Sums<Place> = Sums::new();

@@ -67,6 +67,7 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     let named = if target.name.is_empty() { "unknown".to_owned() } else { target.name };
     Ok(Run {
         tables,
+        calls: Some(derived.calls),
         wall_line,
         target: format!("{named} ({})", target.reason),
         missing: missing(&judgement),

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
+use super::calls::Kind;
 use super::nodes::{Nodes, Outermost};
 use crate::error::{Error, Result};
 use crate::tables::{Dso, Frame, Function, StackClass, StackSite, Tables, Text};
@@ -125,6 +126,15 @@ impl Marks {
         }
     }
 
+    /// The same for a kind of frames.
+    pub fn of_kind(&self, kind: &Kind) -> u64 {
+        match kind.function_id() {
+            Some(function) if kind.is_inlined => self.of(Some(function)) & !self.own_only,
+            Some(function) => self.of(Some(function)),
+            None => kind.dso_id().and_then(|id| self.dsos.get(id as usize)).copied().unwrap_or(0),
+        }
+    }
+
     /// Whether the function belongs to libc, ld.so, libstdc++, the vDSO or the like.
     pub fn is_runtime(&self, function: Option<i32>) -> bool {
         function.and_then(|id| self.runtime.get(id as usize)).copied().unwrap_or(false)
@@ -230,7 +240,7 @@ fn is_kernel_dso(dso: &Dso) -> bool {
 }
 
 /// The rows of `stack_classes` and `stack_sites`, for every stack that carries weight, a wait, a call or an allocation.
-pub fn find(tables: &Tables, classes: &Classes, nodes: &Nodes) -> (Vec<StackClass>, Vec<StackSite>) {
+pub fn find(tables: &Tables, classes: &Classes, nodes: &Nodes<'_>) -> (Vec<StackClass>, Vec<StackSite>) {
     let names: Vec<Text> = classes.iter().map(|(name, _)| Text::from(name)).collect();
     let mut rows = Vec::new();
     let used = used(tables);
@@ -239,7 +249,7 @@ pub fn find(tables: &Tables, classes: &Classes, nodes: &Nodes) -> (Vec<StackClas
     // Almost every stack has it: a column of the sites instead of a row of its own.
     let start = classes.bit("ROOT");
     for stack in used {
-        let leaf = nodes.leaf(stack).map_or(0, |leaf| leaf.bits);
+        let leaf = nodes.leaf_bits(stack);
         let caller_certain = nodes.caller_certain(stack);
         nodes.classes(stack, &mut found);
         for outermost in found.iter().filter(|outermost| 1 << outermost.class != start) {

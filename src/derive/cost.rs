@@ -1,24 +1,26 @@
 //! Self and total per stack and per function.
 //!
-//! Samples are first summed per stack, so the walk to the root happens once per distinct stack, not per sample.
+//! Samples are first summed per stack, and stacks per path of functions, so that the walk to the root happens once per
+//! path, not per sample.
 
 use rayon::prelude::*;
 
+use super::calls::{Calls, Kind};
 use super::nodes::Nodes;
 use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text};
 
 /// The rows of `stack_costs` and `function_costs`, from the samples of target threads.
-pub fn sum(tables: &Tables, nodes: &Nodes) -> (Vec<StackCost>, Vec<FunctionCost>) {
+pub fn sum(tables: &Tables, nodes: &Nodes<'_>) -> (Vec<StackCost>, Vec<FunctionCost>) {
     let stacks = stack_costs(tables, nodes);
     let count = tables.functions.len();
     let by_event: Vec<&[StackCost]> = stacks.chunk_by(|a, b| a.event_id == b.event_id).collect();
-    let mut rows: Vec<FunctionCost> = by_event.into_par_iter().flat_map(|of_event| functions(nodes, count, of_event)).collect();
+    let mut rows: Vec<FunctionCost> = by_event.into_par_iter().flat_map(|of_event| functions(nodes.calls(), count, of_event)).collect();
     rows.sort_by(|a, b| (a.event_id, &a.view, a.function_id).cmp(&(b.event_id, &b.view, b.function_id)));
     (stacks, rows)
 }
 
 /// Samples lie by event already: those of each event are sorted by stack and summed.
-fn stack_costs(tables: &Tables, nodes: &Nodes) -> Vec<StackCost> {
+fn stack_costs(tables: &Tables, nodes: &Nodes<'_>) -> Vec<StackCost> {
     let is_target =
         |sample: &Sample| sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target);
     let mut costs: Vec<StackCost> = Vec::new();
@@ -29,19 +31,27 @@ fn stack_costs(tables: &Tables, nodes: &Nodes) -> Vec<StackCost> {
         let event_id = of_event.first().map_or(0, |sample| sample.event_id);
         for same in seen.chunk_by(|a, b| a.0 == b.0) {
             let stack_id = same.first().map_or(0, |(stack, _)| *stack);
+            let leaf = nodes.leaf(stack_id);
             costs.push(StackCost {
                 event_id,
                 stack_id,
                 self_weight: same.iter().fold(0, |sum, (_, weight)| sum.saturating_add(*weight)),
                 self_count: same.len() as i64,
-                leaf_function_id: nodes.function(stack_id),
-                leaf_is_kernel: nodes.leaf(stack_id).is_some_and(|leaf| leaf.is_kernel),
-                leaf_dso_id: nodes.leaf(stack_id).map(|leaf| leaf.dso).filter(|dso| *dso >= 0),
+                leaf_function_id: leaf.and_then(Kind::function_id),
+                leaf_is_kernel: leaf.is_some_and(|leaf| leaf.is_kernel),
+                leaf_dso_id: leaf.and_then(Kind::dso_id),
             });
         }
     }
     costs.sort_unstable_by_key(|cost| (cost.event_id, cost.stack_id));
     costs
+}
+
+/// What ends in one path.
+#[derive(Default, Clone, Copy)]
+struct Own {
+    weight: i64,
+    count: i64,
 }
 
 #[derive(Default, Clone)]
@@ -50,20 +60,20 @@ struct Cost {
     self_count: i64,
     total_weight: i64,
     total_count: i64,
-    /// The stack that was counted last (one more than its number): a function counts once per stack, however often it recurs.
-    last: i64,
+    /// The path that was counted last (one more than its number): a function counts once per path, however often it recurs.
+    last: u64,
 }
 
 impl Cost {
-    fn add(&mut self, stack: &StackCost, number: i64, is_leaf: bool) {
+    fn add(&mut self, own: Own, path: u64, is_leaf: bool) {
         if is_leaf {
-            self.self_weight = self.self_weight.saturating_add(stack.self_weight);
-            self.self_count += stack.self_count;
+            self.self_weight = self.self_weight.saturating_add(own.weight);
+            self.self_count += own.count;
         }
-        if self.last != number {
-            self.last = number;
-            self.total_weight = self.total_weight.saturating_add(stack.self_weight);
-            self.total_count += stack.self_count;
+        if self.last != path + 1 {
+            self.last = path + 1;
+            self.total_weight = self.total_weight.saturating_add(own.weight);
+            self.total_count += own.count;
         }
     }
 }
@@ -76,15 +86,21 @@ struct Costs {
 }
 
 /// `count`: how many functions there are.
-fn functions(nodes: &Nodes, count: usize, stacks: &[StackCost]) -> Vec<FunctionCost> {
+fn functions(calls: &Calls, count: usize, stacks: &[StackCost]) -> Vec<FunctionCost> {
+    let mut by_path = vec![Own::default(); calls.steps().len()];
+    for stack in stacks {
+        if let Some(own) = by_path.get_mut(calls.path(stack.stack_id) as usize) {
+            (own.weight, own.count) = (own.weight.saturating_add(stack.self_weight), own.count + stack.self_count);
+        }
+    }
     let mut costs: Vec<Costs> = vec![Costs::default(); count];
-    for (number, stack) in (1..).zip(stacks) {
+    for (path, own) in (0_u32..).zip(&by_path).filter(|(_, own)| own.count > 0) {
         let (mut is_leaf, mut is_physical_leaf) = (true, true);
-        for kind in nodes.path(stack.stack_id) {
+        for kind in calls.frames(path) {
             if let Some(cost) = costs.get_mut(kind.function as usize) {
-                cost.inlined.add(stack, number, is_leaf);
+                cost.inlined.add(*own, path.into(), is_leaf);
                 if !kind.is_inlined {
-                    cost.physical.add(stack, number, is_physical_leaf);
+                    cost.physical.add(*own, path.into(), is_physical_leaf);
                 }
             }
             is_leaf = false;
@@ -156,7 +172,8 @@ mod tests {
             });
         }
         let marks = Classes::embedded().unwrap().mark(&tables);
-        let nodes = Nodes::read(&tables, &marks);
+        let calls = Calls::read(&tables);
+        let nodes = Nodes::read(&calls, &marks);
         (tables.stack_costs, tables.function_costs) = sum(&tables, &nodes);
         let of = |function: i32| {
             let row = tables.function_costs.iter().find(|row| row.function_id == function).unwrap();

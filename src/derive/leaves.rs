@@ -9,45 +9,34 @@ use crate::tables::{LeafPath, LeafSpread, StackCost, Tables};
 /// Functions with less of an event than this part have no row: nothing is decided by their paths.
 const LEAST_PART: i64 = 100;
 
-/// Weight and count of a function, and the weight by call path.
-#[derive(Default)]
+/// Weight and count of a function.
+#[derive(Default, Clone)]
 struct Leaf {
     weight: i64,
     count: i64,
-    by_path: FxHashMap<i64, i64>,
 }
 
-/// The rows of `leaf_spreads` and `leaf_paths`, from `stack_costs`.
+/// The rows of `leaf_spreads` and `leaf_paths`, from `stack_costs`, which lie by event.
 pub fn find(tables: &Tables) -> (Vec<LeafSpread>, Vec<LeafPath>) {
-    let mut by_event: BTreeMap<i32, BTreeMap<Option<i32>, Leaf>> = BTreeMap::new();
-    for row in &tables.stack_costs {
-        // The key covers the functions of the path only: the lines of one function are one place.
-        let path = tables.stacks.key(row.stack_id).unwrap_or(0);
-        by_event.entry(row.event_id).or_default().entry(row.leaf_function_id).or_default().add(row, path);
+    let (mut spreads, mut rows) = (Vec::new(), Vec::new());
+    for of_event in tables.stack_costs.chunk_by(|a, b| a.event_id == b.event_id) {
+        let Some(event_id) = of_event.first().map(|row| row.event_id) else { continue };
+        let leaves = leaves(of_event);
+        spreads.extend(spread(event_id, &leaves));
+        rows.extend(paths(tables, event_id, of_event, &leaves));
     }
-    let spreads = by_event.iter().filter_map(|(event, leaves)| spread(*event, leaves)).collect();
-    (spreads, by_event.iter().flat_map(|(event, leaves)| paths(*event, leaves)).collect())
+    (spreads, rows)
 }
 
-impl Leaf {
-    fn add(&mut self, row: &StackCost, path: i64) {
-        self.weight = self.weight.saturating_add(row.self_weight);
-        self.count = self.count.saturating_add(row.self_count);
-        let weight = self.by_path.entry(path).or_insert(0);
-        *weight = weight.saturating_add(row.self_weight);
+/// By function; None for what has no name.
+fn leaves(of_event: &[StackCost]) -> BTreeMap<Option<i32>, Leaf> {
+    let mut sums: FxHashMap<Option<i32>, Leaf> = FxHashMap::default();
+    for row in of_event {
+        let leaf = sums.entry(row.leaf_function_id).or_default();
+        leaf.weight = leaf.weight.saturating_add(row.self_weight);
+        leaf.count = leaf.count.saturating_add(row.self_count);
     }
-
-    fn two_paths(&self) -> i64 {
-        let (mut first, mut second) = (0, 0);
-        for weight in self.by_path.values() {
-            if *weight > first {
-                (first, second) = (*weight, first);
-            } else if *weight > second {
-                second = *weight;
-            }
-        }
-        first.saturating_add(second)
-    }
+    sums.into_iter().collect()
 }
 
 fn whole(leaves: &BTreeMap<Option<i32>, Leaf>) -> i64 {
@@ -66,19 +55,42 @@ fn spread(event_id: i32, leaves: &BTreeMap<Option<i32>, Leaf>) -> Option<LeafSpr
     Some(LeafSpread { event_id, functions: weights.len() as i64, functions_80: at as i64 + 1, largest_weight: *weights.first()? })
 }
 
-fn paths(event_id: i32, leaves: &BTreeMap<Option<i32>, Leaf>) -> Vec<LeafPath> {
+/// Only functions that get a row are looked at by path.
+fn paths(tables: &Tables, event_id: i32, of_event: &[StackCost], leaves: &BTreeMap<Option<i32>, Leaf>) -> Vec<LeafPath> {
     let whole = whole(leaves);
-    let row = |(function, leaf): (&Option<i32>, &Leaf)| {
+    let large = leaves.iter().filter(|(function, leaf)| function.is_some() && leaf.weight.saturating_mul(LEAST_PART) >= whole);
+    let mut by_path: BTreeMap<Option<i32>, FxHashMap<i64, i64>> = large.map(|(function, _)| (*function, FxHashMap::default())).collect();
+    for row in of_event {
+        if let Some(by_path) = by_path.get_mut(&row.leaf_function_id) {
+            // The key covers the functions of the path only: the lines of one function are one place.
+            let weight = by_path.entry(tables.stacks.key(row.stack_id).unwrap_or(0)).or_insert(0);
+            *weight = weight.saturating_add(row.self_weight);
+        }
+    }
+    let row = |(function, by_path): (Option<i32>, FxHashMap<i64, i64>)| {
+        let leaf = leaves.get(&function)?;
         Some(LeafPath {
             event_id,
-            function_id: (*function)?,
+            function_id: function?,
             self_weight: leaf.weight,
             self_count: leaf.count,
-            paths: leaf.by_path.len() as i64,
-            two_paths_weight: leaf.two_paths(),
+            paths: by_path.len() as i64,
+            two_paths_weight: two_largest(by_path.values()),
         })
     };
-    leaves.iter().filter(|(_, leaf)| leaf.weight.saturating_mul(LEAST_PART) >= whole).filter_map(row).collect()
+    by_path.into_iter().filter_map(row).collect()
+}
+
+fn two_largest<'a>(weights: impl Iterator<Item = &'a i64>) -> i64 {
+    let (mut first, mut second) = (0, 0);
+    for weight in weights {
+        if *weight > first {
+            (first, second) = (*weight, first);
+        } else if *weight > second {
+            second = *weight;
+        }
+    }
+    first.saturating_add(second)
 }
 
 #[cfg(test)]

@@ -2,16 +2,16 @@
 //!
 //! [`derive`] runs once all frames are symbolized. It chooses the target, makes every id canonical, gives waits their
 //! reasons, sums costs over stacks, finds symbol classes and sites, and fits trends. What a stack inherits from its
-//! callers is found for all stacks in one pass (`nodes.rs`), since parents come before their children.
+//! callers is found once per path of functions (`calls.rs`, `nodes.rs`).
 
 pub mod baseline;
 mod bench;
+pub mod calls;
 pub mod canonical;
 pub mod classes;
 mod cost;
 mod effective;
 mod facts;
-pub mod kinds;
 mod leaves;
 mod nodes;
 mod noise;
@@ -27,8 +27,8 @@ mod waits;
 use crate::error::Result;
 use crate::tables::Tables;
 
+pub use calls::Calls;
 pub use classes::{Classes, Marks};
-pub use kinds::Kinds;
 pub use target::{Target, TargetChoice};
 
 /// What later stages need of the work done here.
@@ -37,7 +37,7 @@ pub struct Derived {
     pub target: Target,
     pub classes: Classes,
     pub marks: Marks,
-    pub kinds: Kinds,
+    pub calls: Calls,
 }
 
 /// Fills the derived tables. `choice` is what the user said about the target process.
@@ -47,14 +47,14 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
     let classes = Classes::embedded()?;
     let named: &Tables = tables;
     let look = || {
-        let marks = classes.mark(named);
-        let nodes = nodes::Nodes::read(named, &marks);
-        (marks, nodes)
+        let (marks, calls) = rayon::join(|| classes.mark(named), || Calls::read(named));
+        (marks, calls)
     };
-    let (keys, (marks, nodes)) = rayon::join(|| canonical::stack_keys(named), look);
+    let (keys, (marks, calls)) = rayon::join(|| canonical::stack_keys(named), look);
     tables.stacks.set_keys(keys);
     waits::reasons(tables, &classes, &marks);
     waits::split_states(tables);
+    let nodes = nodes::Nodes::read(&calls, &marks);
     let sampled: &Tables = tables;
     let ((stack_costs, function_costs), sizes) = rayon::join(|| cost::sum(sampled, &nodes), || effective::sizes(sampled, &nodes));
     tables.stack_costs = stack_costs;
@@ -68,12 +68,11 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
     (tables.stack_classes, tables.stack_sites) = by_stack;
     (tables.leaf_spreads, tables.leaf_paths) = by_leaf;
     tables.recording_facts = facts;
-    let kinds = nodes.into_kinds();
     trend::fit(tables);
     bench::summarize(tables);
     scaling::fit(tables);
     spans::sum(tables)?;
     baseline::fill(tables);
     steps::fill(tables);
-    Ok(Derived { target, classes, marks, kinds })
+    Ok(Derived { target, classes, marks, calls })
 }

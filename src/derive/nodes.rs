@@ -1,28 +1,23 @@
-//! What every node of the stack forest knows of the path above it, in one pass: parents come before their children.
-//!
-//! Walking from each stack to its root touches the same nodes again and again, in rows that are ten times as wide as
-//! what is asked of them.
+//! What every path of functions inherits from its callers, in one pass: callers come before what they call.
 
+use super::calls::{Calls, Kind, NONE};
 use super::classes::Marks;
-use super::kinds::{Kind, Kinds, Step};
-use crate::tables::Tables;
 
-/// No node.
-const NONE: u32 = u32::MAX;
-
-/// One entry per row of `stacks`.
+/// One entry per path of [`Calls`].
 #[derive(Debug)]
-pub struct Nodes {
-    kinds: Kinds,
+pub struct Nodes<'a> {
+    calls: &'a Calls,
     paths: Vec<Above>,
+    /// The classes of each kind of frame.
+    bits: Vec<u64>,
 }
 
-/// A node and its callers.
+/// A path and its callers.
 #[derive(Debug, Clone, Copy)]
 struct Above {
     /// Union of the class bits on the path.
     bits: u64,
-    /// The nearest node on the path (itself included) whose function adds a bit to those of its callers.
+    /// The nearest path up from this one (itself included) whose own frame adds a bit to those of its callers.
     adds: u32,
     /// The nearest named user function outside the runtime, -1 for none.
     site: i32,
@@ -47,76 +42,76 @@ fn some(id: i32) -> Option<i32> {
     (id >= 0).then_some(id)
 }
 
-impl Nodes {
-    pub fn read(tables: &Tables, marks: &Marks) -> Nodes {
-        let kinds = Kinds::read(tables, marks);
-        let mut paths: Vec<Above> = Vec::with_capacity(kinds.steps().len());
-        for (at, step) in kinds.steps().iter().enumerate() {
-            let mut own = paths.get(step.parent as usize).copied().unwrap_or(NOTHING);
-            let kind = kinds.kind(*step);
-            if kind.bits & !own.bits != 0 {
-                (own.bits, own.adds) = (own.bits | kind.bits, at as u32);
+impl<'a> Nodes<'a> {
+    pub fn read(calls: &'a Calls, marks: &Marks) -> Nodes<'a> {
+        let bits: Vec<u64> = calls.kinds().iter().map(|kind| marks.of_kind(kind)).collect();
+        let mut paths: Vec<Above> = Vec::with_capacity(calls.steps().len());
+        for (at, step) in calls.steps().iter().enumerate() {
+            let mut own = paths.get(step.caller as usize).copied().unwrap_or(NOTHING);
+            let new = bits.get(step.kind as usize).copied().unwrap_or(0) & !own.bits;
+            if new != 0 {
+                (own.bits, own.adds) = (own.bits | new, at as u32);
             }
-            if !kind.is_kernel {
-                own.in_runtime = kind.is_runtime;
-                own.site = if kind.function >= 0 && !kind.is_runtime { kind.function } else { own.site };
+            if let Some(kind) = calls.kinds().get(step.kind as usize).filter(|kind| !kind.is_kernel) {
+                own.in_runtime = marks.is_runtime(kind.function_id());
+                own.site = if kind.function >= 0 && !own.in_runtime { kind.function } else { own.site };
             }
             paths.push(own);
         }
-        Nodes { kinds, paths }
+        Nodes { calls, paths, bits }
     }
 
-    /// What remains of use once the paths were summed.
-    pub fn into_kinds(self) -> Kinds {
-        self.kinds
+    pub fn calls(&self) -> &'a Calls {
+        self.calls
     }
 
-    /// The node's own frame; `None` where there is no such node.
-    pub fn leaf(&self, stack: i32) -> Option<&Kind> {
-        self.kinds.leaf(stack)
+    /// What the stack's own frame is; `None` where there is no such stack.
+    pub fn leaf(&self, stack: i32) -> Option<&'a Kind> {
+        self.calls.leaf(self.calls.path(stack))
     }
 
-    /// The function of the node's own frame.
+    /// The function of the stack's own frame.
     pub fn function(&self, stack: i32) -> Option<i32> {
-        self.leaf(stack).and_then(|kind| some(kind.function))
+        self.leaf(stack).and_then(Kind::function_id)
     }
 
-    /// From the node to its root, what each frame is.
-    pub fn path(&self, stack: i32) -> impl Iterator<Item = &Kind> + '_ {
-        let step = |at: u32| self.kinds.steps().get(at as usize).copied();
-        std::iter::successors(step(stack as u32), move |at: &Step| step(at.parent)).map(|at| self.kinds.kind(at))
+    /// The classes of the stack's own frame.
+    pub fn leaf_bits(&self, stack: i32) -> u64 {
+        let step = self.calls.steps().get(self.calls.path(stack) as usize);
+        step.and_then(|step| self.bits.get(step.kind as usize)).copied().unwrap_or(0)
     }
 
-    fn above(&self, stack: i32) -> Above {
-        self.paths.get(stack as usize).copied().unwrap_or(NOTHING)
+    fn above(&self, path: u32) -> Above {
+        self.paths.get(path as usize).copied().unwrap_or(NOTHING)
     }
 
     /// The nearest named user function outside the runtime.
     pub fn site(&self, stack: i32) -> Option<i32> {
-        some(self.above(stack).site)
+        some(self.above(self.calls.path(stack)).site)
     }
 
     /// Whether the innermost user frame lies outside the runtime: frame pointers lose the caller of a libc leaf.
     pub fn caller_certain(&self, stack: i32) -> bool {
-        !self.above(stack).in_runtime
+        !self.above(self.calls.path(stack)).in_runtime
     }
 
     /// Union of the bits of the classes on a stack.
     pub fn bits(&self, stack: i32) -> u64 {
-        self.above(stack).bits
+        self.above(self.calls.path(stack)).bits
     }
 
     /// The classes on a stack, by number, into `out`.
     pub fn classes(&self, stack: i32, out: &mut Vec<Outermost>) {
         out.clear();
-        let mut at = self.above(stack).adds;
-        while let (Some(own), Some(step)) = (self.paths.get(at as usize), self.kinds.steps().get(at as usize)) {
-            let caller = self.paths.get(step.parent as usize).copied().unwrap_or(NOTHING);
+        let mut at = self.above(self.calls.path(stack)).adds;
+        while let (Some(own), Some(step)) = (self.paths.get(at as usize), self.calls.steps().get(at as usize)) {
+            let caller = self.above(step.caller);
             let mut new = own.bits & !caller.bits;
+            let function_id = self.calls.leaf(at).and_then(Kind::function_id);
             while new != 0 {
                 let class = new.trailing_zeros();
                 new &= new - 1;
-                out.push(Outermost { class, function_id: some(self.kinds.kind(*step).function), site: some(caller.site) });
+                out.push(Outermost { class, function_id, site: some(caller.site) });
             }
             at = caller.adds;
         }

@@ -17,10 +17,8 @@
 
 use std::fmt::Write as _;
 
-use rustc_hash::FxHashMap;
-
 use super::Derived;
-use super::kinds::Kind;
+use super::calls::Kind;
 use crate::tables::{Tables, Text};
 
 /// Classes that stand for themselves in rule 4, as a set: the frame decides, not the order here.
@@ -86,9 +84,8 @@ pub struct Places<'a> {
     tables: &'a Tables,
     derived: &'a Derived,
     user: Vec<(u64, Text)>,
-    /// Per node the number of what it knows: most nodes know what their caller does.
-    of_node: Vec<u32>,
-    known: Vec<Known>,
+    /// Per path of functions what it knows.
+    paths: Vec<Known>,
 }
 
 /// The bits that decide places.
@@ -101,20 +98,21 @@ struct Bits {
 
 impl Known {
     /// What a frame of this kind knows under a caller that knows this.
-    fn below(mut self, kind: &Kind, bits: &Bits) -> Known {
-        if kind.bits & bits.syscall != 0 && self.syscall < 0 {
+    fn below(mut self, kind: &Kind, bits: &Bits, own: (u64, bool)) -> Known {
+        let (own, is_runtime) = own;
+        if own & bits.syscall != 0 && self.syscall < 0 {
             self.syscall = kind.function;
         }
-        self.entry |= kind.bits & bits.entry != 0;
-        self.fault |= kind.bits & bits.fault != 0;
+        self.entry |= own & bits.entry != 0;
+        self.fault |= own & bits.fault != 0;
         if kind.is_kernel {
             self.kernel = if self.kernel < 0 { kind.function } else { self.kernel };
         } else {
-            (self.user, self.user_in_runtime) = (kind.function, kind.is_runtime);
+            (self.user, self.user_in_runtime) = (kind.function, is_runtime);
         }
-        if !kind.is_kernel && kind.function >= 0 && !kind.is_runtime {
+        if !kind.is_kernel && kind.function >= 0 && !is_runtime {
             (self.site, self.class) = (kind.function, -1);
-        } else if kind.bits & bits.user != 0 && self.class < 0 {
+        } else if own & bits.user != 0 && self.class < 0 {
             self.class = kind.function;
         }
         self
@@ -127,34 +125,38 @@ impl<'a> Places<'a> {
         let user: Vec<(u64, Text)> = USER_CLASSES.iter().map(|name| (classes.bit(name), Text::from(*name))).collect();
         let of_user = user.iter().fold(0, |bits, (bit, _)| bits | bit);
         let bits = Bits { syscall: classes.bit("SYSCALL"), entry: classes.bit("KENTRY"), fault: classes.bit("FAULT"), user: of_user };
-        let mut numbers: FxHashMap<Known, u32> = FxHashMap::from_iter([(NOTHING, 0)]);
-        let mut known = vec![NOTHING];
-        let mut of_node: Vec<u32> = Vec::with_capacity(tables.stacks.len());
-        for step in derived.kinds.steps() {
-            let above = of_node.get(step.parent as usize).copied().unwrap_or(0);
-            let inherited = known.get(above as usize).copied().unwrap_or(NOTHING);
-            let own = inherited.below(derived.kinds.kind(*step), &bits);
-            of_node.push(if own == inherited {
-                above
-            } else {
-                *numbers.entry(own).or_insert_with(|| {
-                    known.push(own);
-                    known.len() as u32 - 1
-                })
-            });
+        let calls = &derived.calls;
+        let own: Vec<(u64, bool)> =
+            calls.kinds().iter().map(|kind| (derived.marks.of(kind.function_id()), derived.marks.is_runtime(kind.function_id()))).collect();
+        let mut paths: Vec<Known> = Vec::with_capacity(calls.steps().len());
+        for step in calls.steps() {
+            let above = paths.get(step.caller as usize).copied().unwrap_or(NOTHING);
+            let kind = calls.kinds().get(step.kind as usize).zip(own.get(step.kind as usize));
+            paths.push(kind.map_or(above, |(kind, own)| above.below(kind, &bits, *own)));
         }
-        Places { tables, derived, user, of_node, known }
+        Places { tables, derived, user, paths }
     }
 
     fn name(&self, function: i32) -> Option<&'a Text> {
         self.tables.functions.get(usize::try_from(function).ok()?).map(|row| &row.name)
     }
 
-    pub fn key(&self, stack: i32) -> Key {
-        let leaf = self.derived.kinds.leaf(stack);
+    /// How many paths of functions there are.
+    pub fn paths(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// The path of a stack.
+    pub fn path(&self, stack: i32) -> u32 {
+        self.derived.calls.path(stack)
+    }
+
+    /// The key of a path of functions.
+    pub fn key_of(&self, path: u32) -> Key {
+        let leaf = self.derived.calls.leaf(path);
         let named = leaf.map_or(-1, |leaf| leaf.function);
         Key {
-            path: self.of_node.get(stack as usize).and_then(|number| self.known.get(*number as usize)).copied().unwrap_or(NOTHING),
+            path: self.paths.get(path as usize).copied().unwrap_or(NOTHING),
             leaf: named,
             leaf_is_kernel: leaf.is_some_and(|leaf| leaf.is_kernel),
             leaf_dso: leaf.filter(|_| named < 0).map_or(-1, |leaf| leaf.dso),
@@ -163,7 +165,7 @@ impl<'a> Places<'a> {
     }
 
     pub fn of(&self, stack: i32) -> Place {
-        self.place(self.key(stack))
+        self.place(self.key_of(self.path(stack)))
     }
 
     /// The place that the key stands for.

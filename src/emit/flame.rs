@@ -102,7 +102,7 @@ fn draw(view: &View<'_>, picture: Picture) -> Result<Option<OutputFile>> {
         unit => (unit, picture.divisor),
     };
     let scale = (whole / divisor / WHOLE_MAX).max(0) + 1;
-    let folded = flame_tree::fold(&view.run.tables, &picture.weights, divisor * scale);
+    let folded = flame_tree::fold(&view.run.tables, view.calls(), &picture.weights, divisor * scale);
     if folded.lines.is_empty() {
         return Ok(None);
     }

@@ -13,7 +13,9 @@
 use rustc_hash::FxHashMap;
 
 use super::escape;
-use crate::tables::{Dso, Frame, Function, Maybe32, Tables};
+use crate::derive::Calls;
+use crate::derive::calls::{Kind, NONE, Step};
+use crate::tables::{Dso, Function, Tables};
 
 /// A frame narrower than one 4000th of the picture is less than a third of a pixel wide.
 const NARROWEST: i128 = 4000;
@@ -30,107 +32,88 @@ pub struct Folded {
     pub cut: usize,
 }
 
-/// No node.
-const NONE: u32 = u32::MAX;
+/// A path of functions. All that growing the tree asks of it lies together: it jumps from one to the next.
+#[derive(Clone, Copy)]
+struct Node {
+    /// Weight of the path and of all below it.
+    total: i64,
+    child: u32,
+    sibling: u32,
+    label: u32,
+}
 
-/// The weight of every stack with all below it, and the way down.
-///
-/// Most nodes come right after their parent: only the others are listed.
-struct Forest<'a> {
-    parents: &'a [Maybe32],
-    totals: Vec<i64>,
-    /// Per node the first of its other children that have weight, or [`NONE`]; the next of the same parent is beside the child.
-    others: Vec<u32>,
-    nexts: FxHashMap<u32, u32>,
+/// The paths that carry weight.
+struct Forest {
+    nodes: Vec<Node>,
     root: u32,
 }
 
-impl<'a> Forest<'a> {
+impl Forest {
     /// Weights that are not positive have no width and are passed over.
-    fn new(tables: &'a Tables, weights: &[(i32, i64)]) -> Forest<'a> {
-        let parents = tables.stacks.parents();
-        let mut totals = vec![0_i64; parents.len()];
+    fn new(calls: &Calls, labels: &Labels, weights: &[(i32, i64)]) -> Forest {
+        let node = |step: &Step| {
+            let label = labels.of.get(step.kind as usize).copied().unwrap_or(0);
+            Node { total: 0, child: NONE, sibling: NONE, label }
+        };
+        let mut forest = Forest { nodes: calls.steps().iter().map(node).collect(), root: NONE };
         for (stack, weight) in weights.iter().filter(|(_, weight)| *weight > 0) {
-            if let Some(total) = totals.get_mut(*stack as usize) {
-                *total = total.saturating_add(*weight);
+            if let Some(node) = forest.nodes.get_mut(calls.path(*stack) as usize) {
+                node.total = node.total.saturating_add(*weight);
             }
         }
-        let mut forest = Forest { parents, totals, others: vec![NONE; parents.len()], nexts: FxHashMap::default(), root: NONE };
-        // Children before their parents, and so each list in order.
-        for at in (0..parents.len()).rev() {
-            let total = forest.totals.get(at).copied().unwrap_or(0);
+        // What is called before its callers.
+        for (at, step) in calls.steps().iter().enumerate().rev() {
+            let total = forest.nodes.get(at).map_or(0, |node| node.total);
             if total == 0 {
                 continue;
             }
-            let parent = forest.parent(at);
-            if let Some(above) = parent.and_then(|parent| forest.totals.get_mut(parent)) {
-                *above = above.saturating_add(total);
-            }
-            if parent.is_none_or(|parent| parent + 1 != at) {
-                let first = parent.map_or(Some(&mut forest.root), |parent| forest.others.get_mut(parent));
-                let next = first.map_or(NONE, |first| std::mem::replace(first, at as u32));
-                if next != NONE {
-                    forest.nexts.insert(at as u32, next);
+            let sibling = match forest.nodes.get_mut(step.caller as usize) {
+                Some(caller) => {
+                    caller.total = caller.total.saturating_add(total);
+                    std::mem::replace(&mut caller.child, at as u32)
                 }
+                None => std::mem::replace(&mut forest.root, at as u32),
+            };
+            if let Some(node) = forest.nodes.get_mut(at) {
+                node.sibling = sibling;
             }
         }
         forest
     }
 
-    fn parent(&self, at: usize) -> Option<usize> {
-        let parent = self.parents.get(at).and_then(|parent| parent.get()).and_then(|id| usize::try_from(id).ok());
-        parent.filter(|parent| *parent < at)
-    }
-
-    fn total(&self, at: u32) -> i64 {
-        self.totals.get(at as usize).copied().unwrap_or(0)
-    }
-
-    /// A node of a list and those after it.
-    fn list(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
-        std::iter::successors(Some(first).filter(|at| *at != NONE), |at| self.nexts.get(at).copied())
-    }
-
-    /// The children that have weight.
-    fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
-        let after = node as usize + 1;
-        let follows = self.parent(after) == Some(node as usize) && self.total(after as u32) > 0;
-        let others = self.others.get(node as usize).copied().unwrap_or(NONE);
-        follows.then_some(after as u32).into_iter().chain(self.list(others))
+    /// The node and its siblings.
+    fn list(&self, first: u32) -> impl Iterator<Item = Node> + '_ {
+        let get = |at: u32| self.nodes.get(at as usize).copied();
+        std::iter::successors(get(first), move |node| get(node.sibling))
     }
 }
 
 /// Labels, each once.
 struct Labels {
     texts: Vec<String>,
-    /// By frame.
+    /// By kind of frame.
     of: Vec<u32>,
 }
 
 impl Labels {
-    /// Stacks jump about in the frames: the number of a label each fits into a cache.
-    fn read(tables: &Tables) -> Labels {
+    fn read(tables: &Tables, calls: &Calls) -> Labels {
         let mut texts: Vec<String> = Vec::new();
-        let mut by_text: FxHashMap<String, u32> = FxHashMap::default();
-        let mut by_id: FxHashMap<(i32, i32), u32> = FxHashMap::default();
-        let mut label_of = |frame: &Frame| {
-            let dso = frame.dso_id.filter(|_| frame.function_id.is_none());
-            *by_id.entry((frame.function_id.unwrap_or(-1), dso.unwrap_or(-1))).or_insert_with(|| {
-                *by_text.entry(label(tables, Some(frame))).or_insert_with_key(|text| {
-                    texts.push(text.clone());
-                    texts.len() as u32 - 1
-                })
+        let mut known: FxHashMap<String, u32> = FxHashMap::default();
+        let label = |kind: &Kind| {
+            *known.entry(label(tables, kind)).or_insert_with_key(|text| {
+                texts.push(text.clone());
+                texts.len() as u32 - 1
             })
         };
-        let of = tables.frames.iter().map(&mut label_of).collect();
+        let of = calls.kinds().iter().map(label).collect();
         Labels { texts, of }
     }
 }
 
-/// Stacks with one label under one parent: their nodes and their weight.
+/// Paths with one label under one parent: the first of each one's children, and their weight.
 #[derive(Default)]
 struct Group {
-    nodes: Vec<u32>,
+    children: Vec<u32>,
     total: i128,
 }
 
@@ -142,37 +125,24 @@ struct Open {
 }
 
 /// The lines inferno reads, `root;caller;leaf weight`, each weight divided by `divisor` and rounded.
-pub fn fold(tables: &Tables, weights: &[(i32, i64)], divisor: i128) -> Folded {
-    let labels = Labels::read(tables);
-    let forest = Forest::new(tables, weights);
-    let frames = tables.stacks.frames();
-    let label_of = |node: u32| frames.get(node as usize).and_then(|frame| labels.of.get(*frame as usize)).copied().unwrap_or(NONE);
-    let whole: i128 = forest.list(forest.root).map(|node| i128::from(forest.total(node))).sum();
+pub fn fold(tables: &Tables, calls: &Calls, weights: &[(i32, i64)], divisor: i128) -> Folded {
+    let labels = Labels::read(tables, calls);
+    let forest = Forest::new(calls, &labels, weights);
+    let whole: i128 = forest.list(forest.root).map(|node| i128::from(node.total)).sum();
     let mut folded = Folded { lines: Vec::new(), cut: 0 };
-    // Per label its place in `below`, emptied after each frame.
-    let mut slots = vec![NONE; labels.texts.len()];
-    let mut below: Vec<(u32, Group)> = Vec::new();
-    let mut open = vec![Open { path: String::new(), depth: 0, group: Group { nodes: Vec::new(), total: whole } }];
+    let mut open = vec![Open { path: String::new(), depth: 0, group: Group { children: vec![forest.root], total: whole } }];
     while let Some(frame) = open.pop() {
-        let roots = forest.list(if frame.depth == 0 { forest.root } else { NONE });
-        for node in roots.chain(frame.group.nodes.iter().flat_map(|node| forest.children(*node))) {
-            let label = label_of(node);
-            let Some(slot) = slots.get_mut(label as usize) else { continue };
-            if *slot == NONE {
-                *slot = below.len() as u32;
-                below.push((label, Group::default()));
-            }
-            if let Some((_, group)) = below.get_mut(*slot as usize) {
-                group.total += i128::from(forest.total(node));
-                group.nodes.push(node);
+        let mut below: FxHashMap<u32, Group> = FxHashMap::default();
+        for node in frame.group.children.iter().flat_map(|first| forest.list(*first)) {
+            let group = below.entry(node.label).or_default();
+            group.total += i128::from(node.total);
+            if node.child != NONE {
+                group.children.push(node.child);
             }
         }
         // What is not in a child that is shown is the frame's own.
         let mut own = frame.group.total;
-        for (label, group) in below.drain(..) {
-            if let Some(slot) = slots.get_mut(label as usize) {
-                *slot = NONE;
-            }
+        for (label, group) in below {
             if group.total.saturating_mul(NARROWEST) < whole || frame.depth >= DEPTH_MAX {
                 folded.cut += 1;
                 continue;
@@ -192,13 +162,13 @@ pub fn fold(tables: &Tables, weights: &[(i32, i64)], divisor: i128) -> Folded {
 }
 
 /// What a frame is called in a picture.
-fn label(tables: &Tables, frame: Option<&Frame>) -> String {
+fn label(tables: &Tables, kind: &Kind) -> String {
     let row = |id: i32| usize::try_from(id).ok();
-    let function: Option<&Function> = frame.and_then(|frame| frame.function_id).and_then(row).and_then(|id| tables.functions.get(id));
+    let function: Option<&Function> = kind.function_id().and_then(row).and_then(|id| tables.functions.get(id));
     let text = match function {
         Some(function) => function.name.to_string(),
         None => {
-            let dso: Option<&Dso> = frame.and_then(|frame| frame.dso_id).and_then(row).and_then(|id| tables.dsos.get(id));
+            let dso: Option<&Dso> = kind.dso_id().and_then(row).and_then(|id| tables.dsos.get(id));
             dso.map_or_else(|| "[unknown]".to_owned(), |dso| format!("[unknown in {}]", dso.name))
         }
     };

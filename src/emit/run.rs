@@ -1,5 +1,6 @@
 //! What the stages hand to the emitters: plain data, nothing left to decide.
 
+use crate::derive::Calls;
 use crate::stages::StageCost;
 use crate::tables::Tables;
 
@@ -7,6 +8,8 @@ use crate::tables::Tables;
 #[derive(Debug, Clone, Default)]
 pub struct Run {
     pub tables: Tables,
+    /// The stacks by functions, where they are at hand: else they are read from the tables.
+    pub calls: Option<Calls>,
     /// Where the wall time went, or why that is unknown.
     pub wall_line: WallLine,
     /// Which process was analysed and why that one.

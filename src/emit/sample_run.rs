@@ -359,6 +359,7 @@ pub fn hostile() -> Run {
     stated(&mut tables);
     let part = |name: &str, ns| WallPart { name: name.to_owned(), ns, source: "bare.txt#L=5".to_owned() };
     Run {
+        calls: None,
         tables,
         wall_line: WallLine::Known {
             wall_ns: 3_000_000_000,

@@ -4,7 +4,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 use super::{View, escape};
-use crate::tables::{Dso, Event, Frame, Tables};
+use crate::derive::Calls;
+use crate::tables::{Dso, Event, Tables};
 
 /// How many rows are listed.
 pub const ROWS_MAX: usize = 10;
@@ -84,8 +85,8 @@ fn add(sum: &mut (i64, i64), more: (i64, i64)) {
 }
 
 /// All rows, the largest share first: leaves, then anywhere on the stack.
-pub fn rows(tables: &Tables) -> Vec<Row<'_>> {
-    let nodes = Nodes::read(tables);
+pub fn rows<'a>(tables: &'a Tables, calls: &Calls) -> Vec<Row<'a>> {
+    let sets = Sets::read(calls);
     let mut sums = Sums::default();
     // Samples are sorted by event. Almost all of one event have the same few sets.
     for samples in tables.samples.chunk_by(|a, b| a.event_id == b.event_id) {
@@ -94,7 +95,7 @@ pub fn rows(tables: &Tables) -> Vec<Row<'_>> {
         let mut at = (0, NAMED);
         let mut sum = (0_i64, 0_i64);
         for sample in samples {
-            let next = sample.stack_id.get().and_then(|id| nodes.of.get(usize::try_from(id).ok()?)).copied().unwrap_or((0, NAMED));
+            let next = sample.stack_id.get().and_then(|id| sets.of.get(calls.path(id) as usize)).copied().unwrap_or((0, NAMED));
             if next != at {
                 add(weights.entry(at).or_default(), sum);
                 (at, sum) = (next, (0, 0));
@@ -103,7 +104,7 @@ pub fn rows(tables: &Tables) -> Vec<Row<'_>> {
         }
         add(weights.entry(at).or_default(), sum);
         for ((set, leaf), (weight, n)) in weights {
-            for dso in nodes.members.get(set as usize).into_iter().flatten() {
+            for dso in sets.members.get(set as usize).into_iter().flatten() {
                 let row = sums.entry((event, *dso)).or_default();
                 row.0 = row.0.saturating_add(if leaf == *dso { weight } else { 0 });
                 row.1 = row.1.saturating_add(weight);
@@ -143,47 +144,38 @@ fn addresses(tables: &Tables) -> FxHashMap<i32, usize> {
 }
 
 /// The sets of dsos that have nameless frames on one stack.
-struct Nodes {
-    /// Per stack node: the set on the way from it to the root, and the dso of the node itself where it has no name.
+struct Sets {
+    /// Per path: the set on the way from it to the root, and the dso of its own frame where that has no name.
     of: Vec<(u32, i32)>,
     members: Vec<Vec<i32>>,
 }
 
-impl Nodes {
-    /// Parents come before their children. There are few different sets: most stacks share one.
-    fn read(tables: &Tables) -> Nodes {
-        let mut nodes = Nodes { of: Vec::with_capacity(tables.stacks.len()), members: vec![Vec::new()] };
+impl Sets {
+    /// Callers come first. There are few different sets: most paths share one.
+    fn read(calls: &Calls) -> Sets {
+        let mut sets = Sets { of: Vec::with_capacity(calls.steps().len()), members: vec![Vec::new()] };
         let mut larger: FxHashMap<(u32, i32), u32> = FxHashMap::default();
         let mut known: FxHashMap<Vec<i32>, u32> = FxHashMap::from_iter([(Vec::new(), 0)]);
-        // Stacks jump about in the frames: what is asked of them should fit into a cache.
-        let nameless = |frame: &Frame| frame.function_id.map_or(frame.dso_id.unwrap_or(UNMAPPED), |_| NAMED);
-        let nameless: Vec<i32> = tables.frames.iter().map(nameless).collect();
-        let mut last = ((0, NAMED), 0);
-        for (parent, frame) in tables.stacks.nodes() {
-            let dso = usize::try_from(frame).ok().and_then(|frame| nameless.get(frame)).copied().filter(|dso| *dso != NAMED);
-            let parent = parent.and_then(|parent| usize::try_from(parent).ok());
-            let above = parent.and_then(|parent| nodes.of.get(parent)).map_or(0, |of| of.0);
+        for step in calls.steps() {
+            let kind = calls.kinds().get(step.kind as usize).filter(|kind| kind.function < 0);
+            let dso = kind.map(|kind| kind.dso_id().unwrap_or(UNMAPPED));
+            let above = sets.of.get(step.caller as usize).map_or(0, |of| of.0);
             let set = match dso {
                 None => above,
-                // Most often another frame of the same dso.
-                Some(dso) if last.0 == (above, dso) => last.1,
                 Some(dso) => *larger.entry((above, dso)).or_insert_with(|| {
-                    let mut members = nodes.members.get(above as usize).cloned().unwrap_or_default();
+                    let mut members = sets.members.get(above as usize).cloned().unwrap_or_default();
                     if let (Err(at), true) = (members.binary_search(&dso), members.len() < MEMBERS_MAX) {
                         members.insert(at, dso);
                     }
                     *known.entry(members).or_insert_with_key(|members| {
-                        nodes.members.push(members.clone());
-                        (nodes.members.len() - 1) as u32
+                        sets.members.push(members.clone());
+                        (sets.members.len() - 1) as u32
                     })
                 }),
             };
-            if let Some(dso) = dso {
-                last = ((above, dso), set);
-            }
-            nodes.of.push((set, dso.unwrap_or(NAMED)));
+            sets.of.push((set, dso.unwrap_or(NAMED)));
         }
-        nodes
+        sets
     }
 }
 
@@ -259,7 +251,7 @@ mod tests {
             record_no: 0,
         };
         tables.samples = vec![sample(1, 10), sample(2, 20), sample(3, 30)];
-        let rows = rows(&run.tables);
+        let rows = rows(&run.tables, &Calls::read(&run.tables));
         let found: Vec<(&str, i64, i64, i64, usize)> =
             rows.iter().map(|row| (row.name(), row.own, row.total, row.samples, row.addresses)).collect();
         assert_eq!(found, [("/tmp/perf-7.map", 20, 50, 2, 1), ("/bin/a", 10, 60, 3, 1)]);

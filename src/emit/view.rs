@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use super::run::{HypothesisDoc, Missing, Run};
 use super::unresolved;
+use crate::derive::Calls;
 use crate::tables::{Artifact, Evidence, Hypothesis, Reading, Tables, Threshold};
 
 /// The three words of the ledger.
@@ -22,6 +23,7 @@ pub struct View<'a> {
     thresholds: BTreeMap<&'a str, Vec<&'a Threshold>>,
     docs: BTreeMap<&'a str, &'a HypothesisDoc>,
     unresolved: OnceLock<Vec<unresolved::Row<'a>>>,
+    calls: OnceLock<Calls>,
 }
 
 /// One hypothesis.
@@ -65,7 +67,12 @@ pub struct Recording<'a> {
 impl<'a> View<'a> {
     /// What has no name, made when it is first asked for.
     pub fn unresolved(&self) -> &[unresolved::Row<'a>] {
-        self.unresolved.get_or_init(|| unresolved::rows(&self.run.tables))
+        self.unresolved.get_or_init(|| unresolved::rows(&self.run.tables, self.calls()))
+    }
+
+    /// The stacks by functions.
+    pub fn calls(&self) -> &Calls {
+        self.run.calls.as_ref().unwrap_or_else(|| self.calls.get_or_init(|| Calls::read(&self.run.tables)))
     }
 
     pub fn new(run: &'a Run) -> View<'a> {
@@ -78,6 +85,7 @@ impl<'a> View<'a> {
             thresholds: BTreeMap::new(),
             docs: run.catalogue.iter().map(|doc| (doc.id.as_str(), doc)).collect(),
             unresolved: OnceLock::new(),
+            calls: OnceLock::new(),
         };
         for row in readings {
             view.readings.entry(&row.hypothesis).or_default().push(row);

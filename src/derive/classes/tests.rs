@@ -134,7 +134,8 @@ fn a_stack_may_have_a_class_by_its_file_alone() {
     };
     tables.stack_costs = vec![cost(1)];
     let marks = classes.mark(&tables);
-    let nodes = Nodes::read(&tables, &marks);
+    let calls = crate::derive::Calls::read(&tables);
+    let nodes = Nodes::read(&calls, &marks);
     (tables.stack_classes, tables.stack_sites) = find(&tables, &classes, &nodes);
     let [row] = &tables.stack_classes[..] else { panic!("{:?}", tables.stack_classes) };
     assert_eq!((row.class.as_ref(), row.is_leaf), ("COMPRESS", true));

@@ -6,7 +6,7 @@ use crate::tables::{Event, RecordingFact, Tables};
 
 /// `leaf_without_frame`: weight of the samples that end at such a place, of those of the program; for recordings along
 /// frame pointers.
-pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
+pub fn find(tables: &Tables, nodes: &Nodes<'_>) -> Vec<RecordingFact> {
     let walked = |event: &&Event| {
         let artifact = usize::try_from(event.artifact_id).ok().and_then(|at| tables.artifacts.get(at));
         artifact.is_some_and(|row| row.unwinding.as_deref() == Some("fp"))

@@ -13,7 +13,7 @@ use super::nodes::Nodes;
 use crate::tables::{Event, RecordingFact, Sample, StackCost, Tables, Text};
 
 /// The facts of all recordings, those that the importers stated included, in order of artifact.
-pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
+pub fn find(tables: &Tables, nodes: &Nodes<'_>) -> Vec<RecordingFact> {
     let mut rows = tables.recording_facts.clone();
     let of_stacks = || {
         let waits = waits(tables);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{ByStack, costs_of, cpu_events, fact};
+use crate::derive::calls::Kind;
 use crate::derive::nodes::Nodes;
 use crate::tables::{Dso, RecordingFact, Tables};
 
@@ -11,7 +12,7 @@ const TOLD_MAX: usize = 20;
 
 /// `names_by_file_name`: weight in a dso that was named without a build-id on either side to compare.
 /// `names_refused`: weight in a dso whose files on this machine have another build-id.
-pub fn find(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> Vec<RecordingFact> {
+pub fn find(tables: &Tables, nodes: &Nodes<'_>, waits: &ByStack) -> Vec<RecordingFact> {
     let by_name: Vec<bool> = tables.dsos.iter().map(|dso| is_by_name(tables, dso)).collect();
     let refused: Vec<bool> = tables.dsos.iter().map(|dso| is_refused(tables, dso)).collect();
     let mut out = Vec::new();
@@ -55,7 +56,7 @@ impl Weights {
 }
 
 /// By artifact: CPU samples of the program, waits, and traced calls.
-fn weights(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> BTreeMap<i32, Weights> {
+fn weights(tables: &Tables, nodes: &Nodes<'_>, waits: &ByStack) -> BTreeMap<i32, Weights> {
     let mut out: BTreeMap<i32, Weights> = BTreeMap::new();
     for event in cpu_events(tables) {
         let costs = costs_of(tables, event.event_id);
@@ -79,10 +80,10 @@ fn weights(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> BTreeMap<i32, Wei
 }
 
 /// Where the stack ends, and where the program's own code on it lies: a place is named by either.
-fn dsos(tables: &Tables, nodes: &Nodes, stack: i32) -> [Option<usize>; 2] {
+fn dsos(tables: &Tables, nodes: &Nodes<'_>, stack: i32) -> [Option<usize>; 2] {
     let site = nodes.site(stack).and_then(|id| tables.functions.get(usize::try_from(id).ok()?));
     let number = |id: Option<i32>| id.and_then(|id| usize::try_from(id).ok());
-    [number(nodes.leaf(stack).map(|leaf| leaf.dso)), number(site.and_then(|site| site.dso_id))]
+    [number(nodes.leaf(stack).and_then(Kind::dso_id)), number(site.and_then(|site| site.dso_id))]
 }
 
 fn is_by_name(tables: &Tables, dso: &Dso) -> bool {

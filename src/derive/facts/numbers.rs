@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::{ByStack, fact};
+use crate::derive::calls::Kind;
 use crate::derive::nodes::Nodes;
 use crate::tables::{RecordingFact, Tables};
 
@@ -32,7 +33,7 @@ struct Figures {
 }
 
 /// A row for each recording: whether it has the figures of an earlier one.
-pub fn find(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> Vec<RecordingFact> {
+pub fn find(tables: &Tables, nodes: &Nodes<'_>, waits: &ByStack) -> Vec<RecordingFact> {
     let figures = figures(tables, nodes, waits);
     let mut tops: Vec<(i32, Vec<Vec<i64>>)> =
         figures.into_iter().map(|(artifact, own)| (artifact, vec![top(&own.counts), top(&own.weights)])).collect();
@@ -53,7 +54,7 @@ pub fn find(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> Vec<RecordingFac
     out
 }
 
-fn figures(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> BTreeMap<i32, Figures> {
+fn figures(tables: &Tables, nodes: &Nodes<'_>, waits: &ByStack) -> BTreeMap<i32, Figures> {
     let usable = |artifact: i32| {
         tables.artifacts.get(artifact as usize).is_some_and(|row| !matches!(row.status.as_ref(), "duplicate" | "unreadable"))
     };
@@ -69,7 +70,17 @@ fn figures(tables: &Tables, nodes: &Nodes, waits: &ByStack) -> BTreeMap<i32, Fig
     }
     for samples in tables.samples.chunk_by(|a, b| a.event_id == b.event_id) {
         let Some(event) = samples.first().and_then(|first| tables.events.get(first.event_id as usize)) else { continue };
-        samples.iter().for_each(|sample| add(event.artifact_id, function(sample.stack_id.get()), 1, sample.weight));
+        // By path first: there are hundreds of thousands of samples.
+        let mut by_path = vec![(0_i64, 0_i64); nodes.calls().steps().len()];
+        for sample in samples {
+            match sample.stack_id.get().and_then(|stack| by_path.get_mut(nodes.calls().path(stack) as usize)) {
+                Some((count, weight)) => (*count, *weight) = (*count + 1, weight.saturating_add(sample.weight)),
+                None => add(event.artifact_id, None, 1, sample.weight),
+            }
+        }
+        for (path, (count, weight)) in (0..).zip(by_path).filter(|(_, (count, _))| *count > 0) {
+            add(event.artifact_id, nodes.calls().leaf(path).and_then(Kind::function_id), count, weight);
+        }
     }
     let name = |function: Option<i32>| -> String {
         let row = function.and_then(|id| tables.functions.get(usize::try_from(id).ok()?));

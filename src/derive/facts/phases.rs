@@ -25,7 +25,7 @@ const HITS_MIN: i64 = 10;
 type Mix = FxHashMap<i32, i64>;
 
 /// `phases`: how many there are. `phase_share`: the largest share of a function in a block over its share of the whole.
-pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
+pub fn find(tables: &Tables, nodes: &Nodes<'_>) -> Vec<RecordingFact> {
     let mut out = Vec::new();
     for event in cpu_events(tables) {
         let Some(blocks) = blocks(tables, nodes, samples_of(tables, event.event_id)) else { continue };
@@ -42,7 +42,7 @@ pub fn find(tables: &Tables, nodes: &Nodes) -> Vec<RecordingFact> {
 }
 
 /// The mix of each block; `None` where there are too few samples with times.
-fn blocks(tables: &Tables, nodes: &Nodes, samples: &[Sample]) -> Option<Vec<Mix>> {
+fn blocks(tables: &Tables, nodes: &Nodes<'_>, samples: &[Sample]) -> Option<Vec<Mix>> {
     let seen = || {
         samples.iter().filter(|sample| is_target(tables, sample)).filter_map(|sample| Some((sample.ts_ns.get()?, sample.stack_id.get())))
     };
@@ -51,14 +51,19 @@ fn blocks(tables: &Tables, nodes: &Nodes, samples: &[Sample]) -> Option<Vec<Mix>
     }
     let (first, last) = (seen().map(|(ts, _)| ts).min()?, seen().map(|(ts, _)| ts).max()?);
     let width = last.saturating_sub(first).max(1) as f64;
-    let mut blocks = vec![Mix::default(); BLOCKS];
+    // Counted in rows of all functions; those without a name come first.
+    let functions = tables.functions.len() + 1;
+    let mut counts = vec![0_i64; BLOCKS * functions];
     for (ts, stack) in seen() {
-        let at = (ts.saturating_sub(first) as f64 / width * BLOCKS as f64) as usize;
-        if let Some(block) = blocks.get_mut(at.min(BLOCKS - 1)) {
-            *block.entry(stack.and_then(|stack| nodes.function(stack)).unwrap_or(-1)).or_default() += 1;
+        let block = (ts.saturating_sub(first) as f64 / width * BLOCKS as f64) as usize;
+        let function = stack.and_then(|stack| nodes.function(stack)).map_or(0, |function| function as usize + 1);
+        if let Some(count) = counts.get_mut(block.min(BLOCKS - 1) * functions + function) {
+            *count += 1;
         }
     }
-    Some(blocks)
+    let mix =
+        |counts: &[i64]| (-1_i32..).zip(counts).filter(|(_, count)| **count > 0).map(|(function, count)| (function, *count)).collect();
+    Some(counts.chunks(functions).map(mix).collect())
 }
 
 fn sum(blocks: &[Mix]) -> Mix {
