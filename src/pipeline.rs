@@ -38,9 +38,10 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     let mut tables = ingest::merge(recorders);
     ingest::manifest::apply(&mut tables, &manifests);
     stages.end("merge");
-    symbolize::symbolize(&mut tables, &library);
+    let inlined = symbolize::name(&mut tables, &library);
     stages.end("symbolize");
-    let derived = derive::derive(&mut tables, &TargetChoice { comm: request.comm.clone(), pid: request.pid })?;
+    let derived = derive::derive(&mut tables, &inlined, &TargetChoice { comm: request.comm.clone(), pid: request.pid })?;
+    drop(inlined);
     stages.end("derive");
     let shares = Shares::measure(&tables);
     let judge = || rules::judge(&tables, &rule_options(request));

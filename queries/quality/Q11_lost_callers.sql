@@ -11,11 +11,10 @@
 -- unchecked: no CPU samples with stacks
 -- source: measured: 94 % of the stacks of a leaking program; rules.md Q11
 WITH weighed AS (
-    SELECT c.artifact_id AS artifact_id, s.self_weight AS weight, c.unwinding AS unwinding, k.caller_certain AS caller_certain,
-        k.site_function_id AS site_function_id, k.reaches_start AS reaches_start
+    SELECT c.artifact_id AS artifact_id, s.self_weight AS weight, c.unwinding AS unwinding, s.caller_certain AS caller_certain,
+        s.site_function_id AS site_function_id, s.reaches_start AS reaches_start
     FROM cpu_events AS c
     JOIN stack_costs AS s ON c.event_id = s.event_id
-    JOIN stack_sites AS k ON s.stack_id = k.stack_id
 ),
 lost AS (
     SELECT artifact_id AS artifact_id, CAST(SUM(weight) AS BIGINT) AS weight

@@ -3,14 +3,21 @@
 WITH sinks AS (
     SELECT DISTINCT stack_id AS stack_id FROM stack_classes WHERE class = 'IRQ_SINK' AND is_leaf
 ),
-leaves AS (
-    SELECT c.artifact_id AS artifact_id, s.leaf_function_id AS function_id, s.self_weight AS weight, s.self_count AS n, i.stack_id AS sink
+classed AS (
+    SELECT c.artifact_id AS artifact_id, s.leaf_function_id AS function_id, s.self_weight AS weight, s.self_count AS n, o.stack_id AS sink
     FROM cpu_events AS c
     JOIN stack_costs AS s ON c.event_id = s.event_id
-    LEFT JOIN sinks AS i ON s.stack_id = i.stack_id
-    WHERE s.leaf_function_id IS NOT NULL
+    LEFT JOIN sinks AS o ON s.stack_id = o.stack_id
+    WHERE s.classes > 0 AND s.leaf_function_id IS NOT NULL
+),
+leaves AS (
+    SELECT artifact_id AS artifact_id, function_id AS function_id, weight AS weight, n AS n FROM classed WHERE sink IS NULL
+    UNION ALL
+    SELECT c.artifact_id AS artifact_id, s.leaf_function_id AS function_id, s.self_weight AS weight, s.self_count AS n
+    FROM cpu_events AS c
+    JOIN stack_costs AS s ON c.event_id = s.event_id
+    WHERE s.classes = 0 AND s.leaf_function_id IS NOT NULL
 )
 SELECT artifact_id AS artifact_id, function_id AS function_id, CAST(SUM(weight) AS BIGINT) AS weight, CAST(SUM(n) AS BIGINT) AS n
 FROM leaves
-WHERE sink IS NULL
 GROUP BY artifact_id, function_id

@@ -5,6 +5,7 @@
 
 use rayon::prelude::*;
 
+use crate::symbolize::Inlined;
 use crate::tables::*;
 
 /// Old id -> new id.
@@ -38,11 +39,11 @@ fn sort_rows<R: Clone + Sync>(rows: &mut Vec<R>, compare: impl Fn(&R, &R) -> std
     Order::new(&sorted)
 }
 
-/// Renumbers dsos, functions, frames and stacks and sorts the rows of all tables that hold observations.
-pub fn renumber(tables: &mut Tables) {
+/// Renumbers dsos, functions, frames and stacks and sorts the rows of all tables that hold observations. Puts the inlined
+/// frames on the stacks.
+pub fn renumber(tables: &mut Tables, inlined: &Inlined) {
     dsos(tables);
     functions(tables);
-    frames(tables);
     // One recording comes in this order already.
     let order = |row: &Sample| (row.event_id, row.ts_ns, row.record_no);
     if !tables.samples.is_sorted_by_key(order) {
@@ -55,7 +56,11 @@ pub fn renumber(tables: &mut Tables) {
     tables.syscall_events.sort_by_key(|row| (row.artifact_id, row.start_ns, row.line_no));
     tables.block_requests.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
     tables.lock_contentions.sort_by_key(|row| (row.artifact_id, row.start_ns, row.record_no));
-    stacks(tables);
+    // The order of the frames says nothing about the order of the stacks.
+    let rows = std::mem::take(&mut tables.frames);
+    let ((rows, order), ()) = rayon::join(|| frames(rows), || stacks(tables, inlined));
+    tables.frames = rows;
+    tables.stacks.frames_mut().par_iter_mut().for_each(|frame| *frame = order.get(*frame));
 }
 
 fn dsos(tables: &mut Tables) {
@@ -76,32 +81,37 @@ fn functions(tables: &mut Tables) {
     tables.frames.iter_mut().for_each(|row| row.function_id = order.map(row.function_id));
 }
 
-fn frames(tables: &mut Tables) {
+fn frames(old: Vec<Frame>) -> (Vec<Frame>, Order) {
     // Almost all frames differ in the first two, which are sorted without touching the rows. Frames of two recordings may
     // have become equal; they keep their order.
-    let rest = |at: usize| tables.frames.get(at).map(|row| (row.inline_depth, row.function_id, row.line, row.is_kernel, row.symbol_rel));
-    let mut keys: Vec<(Option<i32>, Option<i64>, usize)> =
-        tables.frames.iter().enumerate().map(|(at, row)| (row.dso_id, row.rel, at)).collect();
-    keys.par_sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| (rest(a.2), a.2).cmp(&(rest(b.2), b.2))));
-    let sorted: Vec<usize> = keys.into_iter().map(|(_, _, at)| at).collect();
-    tables.frames = sorted.iter().filter_map(|at| tables.frames.get(*at).cloned()).collect();
-    let order = Order::new(&sorted);
-    for (id, row) in tables.frames.iter_mut().enumerate() {
-        row.frame_id = id as i32;
+    let rest = |at: u32| old.get(at as usize).map(|row| (row.inline_depth, row.function_id, row.line, row.is_kernel, row.symbol_rel));
+    // Absent comes first.
+    let mut keys: Vec<(Option<i64>, i32, u32)> = (0..).zip(&old).map(|(at, row)| (row.rel, row.dso_id.unwrap_or(-1), at)).collect();
+    keys.par_sort_unstable_by(|a, b| (a.1, a.0).cmp(&(b.1, b.0)).then_with(|| (rest(a.2), a.2).cmp(&(rest(b.2), b.2))));
+    let mut to = vec![0; old.len()];
+    let mut rows: Vec<Frame> = Vec::with_capacity(old.len());
+    for (id, (_, _, at)) in (0..).zip(keys) {
+        if let (Some(row), Some(to)) = (old.get(at as usize), to.get_mut(at as usize)) {
+            *to = id;
+            rows.push(Frame { frame_id: id, ..row.clone() });
+        }
     }
-    tables.stacks.frames_mut().iter_mut().for_each(|frame| *frame = order.get(*frame));
+    (rows, Order(to))
 }
 
 /// Numbers stacks by first use and drops nodes that nothing uses.
-fn stacks(tables: &mut Tables) {
+fn stacks(tables: &mut Tables, inlined: &Inlined) {
     let old = std::mem::take(&mut tables.stacks);
-    let mut numbering = Numbering { old: &old, new_id: vec![-1; old.len()], new: Stacks::with_capacity(old.len()), trail: Vec::new() };
+    let mut numbering =
+        Numbering { old: &old, inlined, new_id: vec![-1; old.len()], new: Stacks::with_capacity(old.len()), trail: Vec::new() };
     tables.map_stacks(|stack| numbering.use_stack(stack));
     tables.stacks = numbering.new;
 }
 
 struct Numbering<'a> {
     old: &'a Stacks,
+    inlined: &'a Inlined,
+    /// Of the innermost node where frames were inlined.
     new_id: Vec<i32>,
     new: Stacks,
     trail: Vec<i32>,
@@ -125,7 +135,7 @@ impl Numbering<'_> {
             at = self.old.parent(node);
         }
         while let Some(node) = self.trail.pop() {
-            let id = self.new.push(parent, self.old.frame(node)?);
+            let id = self.inlined.push(&mut self.new, parent, self.old.frame(node)?);
             *self.new_id.get_mut(node as usize)? = id;
             parent = Some(id);
         }

@@ -9,9 +9,10 @@ use super::calls::{Calls, Kind};
 use super::nodes::Nodes;
 use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text};
 
-/// The rows of `stack_costs` and `function_costs`, from the samples of target threads.
-pub fn sum(tables: &Tables, nodes: &Nodes<'_>) -> (Vec<StackCost>, Vec<FunctionCost>) {
-    let stacks = stack_costs(tables, nodes);
+/// The rows of `stack_costs` and `function_costs`, from the samples of target threads. `start` is the bit of the class
+/// ROOT, which is a column and no row of `stack_classes`.
+pub fn sum(tables: &Tables, nodes: &Nodes<'_>, start: u64) -> (Vec<StackCost>, Vec<FunctionCost>) {
+    let stacks = stack_costs(tables, nodes, start);
     let count = tables.functions.len();
     let by_event: Vec<&[StackCost]> = stacks.chunk_by(|a, b| a.event_id == b.event_id).collect();
     let mut rows: Vec<FunctionCost> = by_event.into_par_iter().flat_map(|of_event| functions(nodes.calls(), count, of_event)).collect();
@@ -20,7 +21,7 @@ pub fn sum(tables: &Tables, nodes: &Nodes<'_>) -> (Vec<StackCost>, Vec<FunctionC
 }
 
 /// Samples lie by event already: those of each event are sorted by stack and summed.
-fn stack_costs(tables: &Tables, nodes: &Nodes<'_>) -> Vec<StackCost> {
+fn stack_costs(tables: &Tables, nodes: &Nodes<'_>, start: u64) -> Vec<StackCost> {
     let is_target =
         |sample: &Sample| sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target);
     let mut costs: Vec<StackCost> = Vec::new();
@@ -40,6 +41,10 @@ fn stack_costs(tables: &Tables, nodes: &Nodes<'_>) -> Vec<StackCost> {
                 leaf_function_id: leaf.and_then(Kind::function_id),
                 leaf_is_kernel: leaf.is_some_and(|leaf| leaf.is_kernel),
                 leaf_dso_id: leaf.and_then(Kind::dso_id),
+                site_function_id: nodes.site(stack_id),
+                caller_certain: Some(nodes.caller_certain(stack_id)),
+                reaches_start: Some(nodes.bits(stack_id) & start != 0),
+                classes: Some((nodes.bits(stack_id) & !start).count_ones() as i32),
             });
         }
     }
@@ -174,7 +179,7 @@ mod tests {
         let marks = Classes::embedded().unwrap().mark(&tables);
         let calls = Calls::read(&tables);
         let nodes = Nodes::read(&calls, &marks);
-        (tables.stack_costs, tables.function_costs) = sum(&tables, &nodes);
+        (tables.stack_costs, tables.function_costs) = sum(&tables, &nodes, 0);
         let of = |function: i32| {
             let row = tables.function_costs.iter().find(|row| row.function_id == function).unwrap();
             (row.self_weight, row.self_count, row.total_weight, row.total_count)

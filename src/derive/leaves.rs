@@ -113,6 +113,10 @@ mod tests {
                 leaf_function_id: function,
                 leaf_is_kernel: false,
                 leaf_dso_id: None,
+                site_function_id: None,
+                caller_certain: None,
+                reaches_start: None,
+                classes: None,
             });
         }
         tables.stacks.set_keys(keys);

@@ -25,6 +25,7 @@ mod trend;
 mod waits;
 
 use crate::error::Result;
+use crate::symbolize::Inlined;
 use crate::tables::Tables;
 
 pub use calls::Calls;
@@ -40,10 +41,11 @@ pub struct Derived {
     pub calls: Calls,
 }
 
-/// Fills the derived tables. `choice` is what the user said about the target process.
-pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
+/// Fills the derived tables. `inlined`: frames that are not on the stacks yet. `choice` is what the user said about the
+/// target process.
+pub fn derive(tables: &mut Tables, inlined: &Inlined, choice: &TargetChoice) -> Result<Derived> {
     let target = target::choose(tables, choice);
-    canonical::renumber(tables);
+    canonical::renumber(tables, inlined);
     let classes = Classes::embedded()?;
     let named: &Tables = tables;
     let look = || {
@@ -56,7 +58,8 @@ pub fn derive(tables: &mut Tables, choice: &TargetChoice) -> Result<Derived> {
     waits::split_states(tables);
     let nodes = nodes::Nodes::read(&calls, &marks);
     let sampled: &Tables = tables;
-    let ((stack_costs, function_costs), sizes) = rayon::join(|| cost::sum(sampled, &nodes), || effective::sizes(sampled, &nodes));
+    let ((stack_costs, function_costs), sizes) =
+        rayon::join(|| cost::sum(sampled, &nodes, classes.bit("ROOT")), || effective::sizes(sampled, &nodes));
     tables.stack_costs = stack_costs;
     tables.function_costs = function_costs;
     for (event, (n_eff, design_effect)) in tables.events.iter_mut().zip(sizes) {

@@ -48,7 +48,8 @@ fn failed(error: ParquetError) -> PolarsError {
 }
 
 /// A dictionary where values repeat (polars writes plain values after all if it does not help); differences of neighbours
-/// for whole numbers that are mostly distinct (times, record numbers, the nodes of a tree) or all the same.
+/// for whole numbers that are mostly distinct (times, record numbers, the nodes of a tree) or all the same; hashes as they
+/// are.
 fn encoding(column: &Column) -> Encoding {
     let rows = column.len();
     if rows <= LOOKED_AT || column.null_count() == rows {
@@ -61,7 +62,23 @@ fn encoding(column: &Column) -> Encoding {
         DataType::Boolean => return Encoding::Plain,
         _ => 0,
     };
-    if distinct > LOOKED_AT / 2 || distinct == 1 { Encoding::DeltaBinaryPacked } else { Encoding::RleDictionary }
+    match distinct {
+        1 => Encoding::DeltaBinaryPacked,
+        distinct if distinct <= LOOKED_AT / 2 => Encoding::RleDictionary,
+        _ if are_scattered(column) => Encoding::Plain,
+        _ => Encoding::DeltaBinaryPacked,
+    }
+}
+
+/// Whether most differences of neighbours need as many bits as the numbers themselves: hashes.
+fn are_scattered(column: &Column) -> bool {
+    let Ok(values) = column.i64() else { return false };
+    let rows = column.len();
+    let far = |at: usize| {
+        let row = at * (rows - 1) / LOOKED_AT;
+        values.get(row).zip(values.get(row + 1)).is_some_and(|(one, next)| next.wrapping_sub(one).unsigned_abs().leading_zeros() < 8)
+    };
+    (0..LOOKED_AT).filter(|at| far(*at)).count() > LOOKED_AT / 2
 }
 
 /// Whether differences of differences fit into 32 bits: polars counts in 64, and Arrow's C++ reader refuses 33 of an int32.
@@ -122,6 +139,8 @@ mod tests {
         assert_eq!(of((0..5000).collect()), Encoding::DeltaBinaryPacked);
         assert_eq!(of((0..5000).map(|row| row * 400_000 - 1_000_000_000).collect()), Encoding::RleDictionary);
         assert_eq!(of(vec![3; 5000]), Encoding::DeltaBinaryPacked);
+        let hashes: Vec<i64> = (0..5000_i64).map(|row| row.wrapping_mul(row).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64)).collect();
+        assert_eq!(encoding(&Column::from(Series::new("c".into(), hashes))), Encoding::Plain);
         assert_eq!(of((0..5000).map(|row| row % 9).collect()), Encoding::RleDictionary);
     }
 }

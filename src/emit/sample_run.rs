@@ -150,6 +150,10 @@ fn stacks(tables: &mut Tables) {
             leaf_function_id: None,
             leaf_is_kernel: false,
             leaf_dso_id: None,
+            site_function_id: None,
+            caller_certain: None,
+            reaches_start: None,
+            classes: None,
         });
         tables.waits.push(Wait {
             artifact_id: 0,

@@ -1,6 +1,6 @@
 //! What has no name: per event and dso the share of the weight, and which file would name it.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::{View, escape};
@@ -132,13 +132,13 @@ pub fn rows<'a>(tables: &'a Tables, calls: &Calls) -> Vec<Row<'a>> {
 
 /// Different nameless addresses per dso.
 fn addresses(tables: &Tables) -> FxHashMap<i32, usize> {
-    let mut seen: FxHashSet<(i32, i64)> = FxHashSet::default();
+    let nameless = tables.frames.iter().filter(|frame| frame.function_id.is_none());
+    let mut places: Vec<(i32, i64)> = nameless.map(|frame| (frame.dso_id.unwrap_or(UNMAPPED), frame.rel.unwrap_or(0))).collect();
+    places.sort_unstable();
+    places.dedup();
     let mut counts: FxHashMap<i32, usize> = FxHashMap::default();
-    for frame in tables.frames.iter().filter(|frame| frame.function_id.is_none()) {
-        let dso = frame.dso_id.unwrap_or(UNMAPPED);
-        if seen.insert((dso, frame.rel.unwrap_or(0))) {
-            *counts.entry(dso).or_default() += 1;
-        }
+    for of_dso in places.chunk_by(|a, b| a.0 == b.0) {
+        counts.extend(of_dso.first().map(|(dso, _)| (*dso, of_dso.len())));
     }
     counts
 }

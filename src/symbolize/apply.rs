@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Named, Outcome, Work, demangle, producer};
-use crate::tables::{Frame, Function, Stacks, Tables, Text, keys};
+use super::{Inlined, Named, Outcome, Work, demangle, producer};
+use crate::tables::{Frame, Function, Tables, Text, keys};
 
 type FunctionKey = (Text, Option<i32>, Option<Text>);
 
@@ -52,8 +52,8 @@ impl<'a> Functions<'a> {
     }
 }
 
-/// Gives every frame of `work` its function, adds the inlined ones, and rewrites the stacks that go through them.
-pub fn write(tables: &mut Tables, work: &[Work], outcomes: Vec<Outcome>) {
+/// Gives every frame of `work` its function and adds the inlined ones.
+pub fn write(tables: &mut Tables, work: &[Work], outcomes: Vec<Outcome>) -> Inlined {
     let mut by_dso: Vec<Option<Outcome>> = tables.dsos.iter().map(|_| None).collect();
     let mut place_of = vec![u32::MAX; tables.frames.len()];
     for (work, outcome) in work.iter().zip(outcomes) {
@@ -99,54 +99,7 @@ pub fn write(tables: &mut Tables, work: &[Work], outcomes: Vec<Outcome>) {
         }
     }
     tables.frames.append(&mut added);
-    if !inlined.is_empty() {
-        let inlined = Inlined::new(tables.frames.len(), &inlined);
-        expand(tables, &inlined);
-    }
-}
-
-/// Frames that were inlined into others: those of `frame` are in `list` from `first[frame]` up to `first[frame + 1]`.
-struct Inlined {
-    first: Vec<u32>,
-    list: Vec<i32>,
-}
-
-impl Inlined {
-    /// From (frame, inlined frame), sorted by the frame, outermost first.
-    fn new(frames: usize, pairs: &[(i32, i32)]) -> Inlined {
-        let mut first = vec![0_u32; frames + 1];
-        for (frame, _) in pairs {
-            if let Some(count) = first.get_mut(*frame as usize + 1) {
-                *count += 1;
-            }
-        }
-        let mut sum = 0;
-        for count in &mut first {
-            sum += *count;
-            *count = sum;
-        }
-        Inlined { first, list: pairs.iter().map(|(_, inner)| *inner).collect() }
-    }
-
-    fn of(&self, frame: i32) -> &[i32] {
-        let ends = self.first.get(frame as usize).zip(self.first.get(frame as usize + 1));
-        ends.and_then(|(start, end)| self.list.get(*start as usize..*end as usize)).unwrap_or(&[])
-    }
-}
-
-/// Puts the inlined frames below their physical one, on every stack. Parents stay in front of their children.
-fn expand(tables: &mut Tables, inlined: &Inlined) {
-    let old = std::mem::take(&mut tables.stacks);
-    let mut stacks = Stacks::with_capacity(old.len());
-    // Old node -> the innermost of the nodes that replace it.
-    let mut leaves: Vec<i32> = Vec::with_capacity(old.len());
-    for (parent, frame) in old.nodes() {
-        let parent = parent.and_then(|parent| leaves.get(parent as usize).copied());
-        let physical = stacks.push(parent, frame);
-        leaves.push(inlined.of(frame).iter().fold(physical, |caller, frame| stacks.push(Some(caller), *frame)));
-    }
-    tables.stacks = stacks;
-    tables.map_stacks(|id| id.and_then(|id| leaves.get(id as usize).copied()));
+    Inlined::new(tables.frames.len(), &inlined)
 }
 
 /// Demangles names that text formats carried over raw. Two rows that become one name are joined.

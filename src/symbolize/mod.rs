@@ -14,6 +14,7 @@
 
 mod apply;
 mod demangle;
+mod inlined;
 mod jit;
 mod jit_time;
 mod kernel;
@@ -30,6 +31,7 @@ use crate::objects::Library;
 use crate::tables::{Tables, Text};
 
 pub use demangle::demangle;
+pub use inlined::Inlined;
 
 /// The addresses of one dso that nothing names yet.
 struct Work {
@@ -88,6 +90,12 @@ struct Note {
 
 /// Names every frame that can be named from the object files of `library` and nothing else.
 pub fn symbolize(tables: &mut Tables, library: &Library) {
+    name(tables, library).expand(tables);
+}
+
+/// The same, but leaves it to the caller to put the inlined frames on the stacks: who numbers the stacks anew can do both
+/// at once.
+pub fn name(tables: &mut Tables, library: &Library) -> Inlined {
     apply::demangle_given_names(tables);
     let generated = jit::name(tables, library);
     let work = collect(tables);
@@ -104,7 +112,7 @@ pub fn symbolize(tables: &mut Tables, library: &Library) {
     let named = work.iter().zip(&outcomes).flat_map(|(work, outcome)| outcome.notes.iter().map(|note| (work.dso, note)));
     let notes: Vec<(usize, &Note)> = generated.iter().map(|(dso, note)| (*dso, note)).chain(named).collect();
     report::write(tables, library, &notes);
-    apply::write(tables, &work, outcomes);
+    apply::write(tables, &work, outcomes)
 }
 
 fn collect(tables: &Tables) -> Vec<Work> {

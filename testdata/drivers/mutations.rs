@@ -14,6 +14,7 @@ use tripod::ingest::{self, ImportOptions, Inputs};
 use tripod::objects::{Library, Roots};
 use tripod::rules::{self, RuleOptions};
 use tripod::symbolize;
+use tripod::symbolize::Inlined;
 use tripod::tables::{Quality, Reading, Sample, Tables};
 
 use crate::support::{self, Outcome};
@@ -71,7 +72,7 @@ fn read(input: &Path, change: &dyn Fn(&mut Tables)) -> Result<Tables, Failed> {
 
 /// Derives and judges.
 fn judged(mut tables: Tables) -> Result<Tables, Failed> {
-    derive::derive(&mut tables, &TargetChoice::default())?;
+    derive::derive(&mut tables, &Inlined::default(), &TargetChoice::default())?;
     rules::judge(&tables, &RuleOptions::default())?.settle(&mut tables);
     Ok(tables)
 }

@@ -131,6 +131,10 @@ fn a_stack_may_have_a_class_by_its_file_alone() {
         leaf_function_id: None,
         leaf_is_kernel: false,
         leaf_dso_id: None,
+        site_function_id: None,
+        caller_certain: None,
+        reaches_start: None,
+        classes: None,
     };
     tables.stack_costs = vec![cost(1)];
     let marks = classes.mark(&tables);

@@ -87,14 +87,13 @@ fn entropy(mix: &Mix) -> f64 {
     counts.iter().map(|count| *count as f64 / whole).map(|share| -share * share.log2()).sum()
 }
 
-/// Jensen-Shannon divergence of two mixes, weighted by their samples; `None` where chance can explain it.
-fn divergence(left: &Mix, right: &Mix) -> Option<f64> {
-    let both = sum(&[left.clone(), right.clone()]);
-    let (a, b, n) = (total(left) as f64, total(right) as f64, total(&both) as f64);
+/// Jensen-Shannon divergence of two mixes, weighted by their samples; `None` where chance can explain it. `both`: their sum.
+fn divergence(left: &Mix, right: &Mix, both: &Mix) -> Option<f64> {
+    let (a, b, n) = (total(left) as f64, total(right) as f64, total(both) as f64);
     if a < HITS_MIN as f64 || b < HITS_MIN as f64 {
         return None;
     }
-    let bits = entropy(&both) - a / n * entropy(left) - b / n * entropy(right);
+    let bits = entropy(both) - a / n * entropy(left) - b / n * entropy(right);
     // 2 n ln2 times it is the G statistic: chi-squared with as many degrees of freedom; four standard deviations above.
     let freedom = (both.len() as f64 - 1.0).max(1.0);
     (2.0 * n * std::f64::consts::LN_2 * bits > freedom + 4.0 * (2.0 * freedom).sqrt()).then_some(bits)
@@ -106,12 +105,16 @@ fn split(blocks: &[Mix], offset: usize, depth: usize, cuts: &mut Vec<usize>) {
         return;
     }
     let mut best: Option<(f64, usize)> = None;
-    for at in 1..blocks.len() {
-        let (left, right) = blocks.split_at(at);
-        if let Some(bits) =
-            divergence(&sum(left), &sum(right)).filter(|bits| *bits >= DIVERGENCE_MIN && best.is_none_or(|best| *bits > best.0))
-        {
-            best = Some((bits, at));
+    let both = sum(blocks);
+    let (mut left, mut right) = (Mix::default(), both.clone());
+    for (before, block) in blocks.iter().take(blocks.len().saturating_sub(1)).enumerate() {
+        for (function, count) in block {
+            *left.entry(*function).or_default() += count;
+            *right.entry(*function).or_default() -= count;
+        }
+        let bits = divergence(&left, &right, &both).filter(|bits| *bits >= DIVERGENCE_MIN);
+        if let Some(bits) = bits.filter(|bits| best.is_none_or(|best| *bits > best.0)) {
+            best = Some((bits, before + 1));
         }
     }
     let Some((_, at)) = best else { return };
@@ -174,7 +177,7 @@ mod tests {
     #[test]
     fn two_phases() {
         let blocks: Vec<Mix> = (0..20).map(|at| block(&[(if at < 10 { 1 } else { 2 }, 50)])).collect();
-        assert!((divergence(&sum(&blocks[..10]), &sum(&blocks[10..])).unwrap() - 1.0).abs() < 1e-9);
+        assert!((divergence(&sum(&blocks[..10]), &sum(&blocks[10..]), &sum(&blocks)).unwrap() - 1.0).abs() < 1e-9);
         let mut cuts = Vec::new();
         split(&blocks, 0, DEPTH_MAX, &mut cuts);
         assert_eq!(cuts, [10]);

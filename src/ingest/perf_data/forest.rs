@@ -11,7 +11,7 @@ use super::stacks::{Place, Root, Space};
 use crate::ingest::FrameAt;
 
 /// A frame, as what makes it different from others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
     rel: i64,
     /// [`NO_ID`] where no file is mapped; [`GUEST`].
@@ -34,6 +34,14 @@ impl Frame {
             function: map.and_then(|map| map.function).unwrap_or(NO_ID),
             is_kernel: place.space == Space::Kernel,
         }
+    }
+
+    /// Both halves of a product, so that every bit of the address counts.
+    fn hash(&self) -> u64 {
+        let ids = u64::from(self.dso as u32) << 32 | u64::from(self.function as u32);
+        let mixed = (self.rel as u64 ^ ids.rotate_left(17) ^ u64::from(self.is_kernel)) as u128;
+        let product = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        (product >> 64) as u64 ^ product as u64
     }
 
     /// An address of a guest: kept apart from the host's by a dso of its own.
@@ -77,7 +85,9 @@ pub struct Forest {
     nodes: Vec<u32>,
     /// Nodes that are not called by the one before them, in order, and what calls them.
     starts: Vec<(u32, u32)>,
-    frame_ids: FxHashMap<Frame, u32>,
+    /// Numbers of frames by their hash, at most half full. The frames themselves are compared: a map of them would hold
+    /// each twice.
+    frame_slots: Vec<u32>,
     /// (parent, frame) -> node, for the nodes in `starts`.
     forks: FxHashMap<u64, u32>,
 }
@@ -91,12 +101,42 @@ const FRAME: u32 = FORKS - 1;
 
 impl Forest {
     fn frame(&mut self, frame: Frame) -> u32 {
-        let next = (self.frames.len() as u32).min(FRAME);
-        let id = *self.frame_ids.entry(frame).or_insert(next);
-        if id == next {
-            self.frames.push(frame);
+        if self.frames.len() * 2 >= self.frame_slots.len() {
+            self.more_frame_slots();
         }
-        id
+        let slot = self.frame_slot(&frame);
+        match self.frame_slots.get_mut(slot) {
+            Some(id) if *id == NONE => {
+                *id = (self.frames.len() as u32).min(FRAME);
+                self.frames.push(frame);
+                *id
+            }
+            Some(id) => *id,
+            None => 0,
+        }
+    }
+
+    /// Where the frame's number is, or an empty slot for it.
+    fn frame_slot(&self, frame: &Frame) -> usize {
+        let mask = self.frame_slots.len().wrapping_sub(1);
+        let mut at = frame.hash() as usize & mask;
+        while let Some(id) = self.frame_slots.get(at).filter(|id| **id != NONE) {
+            if self.frames.get(*id as usize) == Some(frame) {
+                break;
+            }
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    fn more_frame_slots(&mut self) {
+        self.frame_slots = vec![NONE; (self.frame_slots.len() * 2).max(1024)];
+        for id in 0..self.frames.len() {
+            let slot = self.frames.get(id).map(|frame| self.frame_slot(frame));
+            if let Some(slot) = slot.and_then(|slot| self.frame_slots.get_mut(slot)) {
+                *slot = id as u32;
+            }
+        }
     }
 
     fn key(parent: u32, frame: u32) -> u64 {
@@ -149,7 +189,7 @@ impl Forest {
 
     /// Gives back the memory that only interning needs.
     pub fn forget(&mut self) {
-        self.frame_ids = FxHashMap::default();
+        self.frame_slots = Vec::new();
         self.forks = FxHashMap::default();
     }
 
@@ -190,8 +230,8 @@ struct Trail {
     nodes: Vec<u32>,
 }
 
-/// Power of two; 256 KiB in all.
-const RECENT: usize = 1 << 14;
+/// Power of two; 2 MiB in all: what does not fit costs a search in the maps.
+const RECENT: usize = 1 << 17;
 /// Threads share trails if there are more; that costs time only.
 const TRAILS: usize = 64;
 const NO_MAPS: u32 = u32::MAX;
@@ -242,7 +282,7 @@ impl Interner {
         };
         let maps = maps << 1 | tag;
         let mixed = (place.address ^ u64::from(maps) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let at = (mixed >> 50) as usize % RECENT;
+        let at = (mixed >> 47) as usize % RECENT;
         if let Some(recent) = self.recent.get(at)
             && recent.address == place.address
             && recent.maps == maps
