@@ -23,6 +23,7 @@ SPACES = {
 # Columns in which the sums of a run are; all of them grow by the same factor, so that they still agree.
 WEIGHTS = {
     "events": ["total_weight", "target_weight"], "function_costs": ["self_weight", "total_weight"], "stack_costs": ["self_weight"],
+    "thread_costs": ["self_weight"],
     "hotspots": ["weight", "whole"],
 }
 # Nullable columns that "an older Tripod" did not write.

@@ -1,4 +1,4 @@
-//! Self and total per stack and per function.
+//! Self and total per thread, per stack and per function.
 //!
 //! Samples are first summed per stack, and stacks per path of functions, so that the walk to the root happens once per
 //! path, not per sample.
@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::calls::{Calls, Kind};
 use super::nodes::Nodes;
-use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text};
+use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text, ThreadCost};
 
 /// The rows of `stack_costs` and `function_costs`, from the samples of target threads. `start` is the bit of the class
 /// ROOT, which is a column and no row of `stack_classes`.
@@ -18,6 +18,28 @@ pub fn sum(tables: &Tables, nodes: &Nodes<'_>, start: u64) -> (Vec<StackCost>, V
     let mut rows: Vec<FunctionCost> = by_event.into_par_iter().flat_map(|of_event| functions(nodes.calls(), count, of_event)).collect();
     rows.sort_by(|a, b| (a.event_id, &a.view, a.function_id).cmp(&(b.event_id, &b.view, b.function_id)));
     (stacks, rows)
+}
+
+/// The rows of `thread_costs`.
+pub fn threads(tables: &Tables) -> Vec<ThreadCost> {
+    let mut costs = Vec::new();
+    for of_event in tables.samples.chunk_by(|a, b| a.event_id == b.event_id) {
+        let mut sums = vec![(0_i64, 0_i64); tables.threads.len()];
+        for sample in of_event {
+            if let Some((weight, count)) = sample.thread_id.get().and_then(|id| sums.get_mut(id as usize)) {
+                (*weight, *count) = (weight.saturating_add(sample.weight), *count + 1);
+            }
+        }
+        let event_id = of_event.first().map_or(0, |sample| sample.event_id);
+        let seen = tables.threads.iter().zip(sums).filter(|(thread, (_, count))| thread.is_target && *count > 0);
+        costs.extend(seen.map(|(thread, (self_weight, self_count))| ThreadCost {
+            event_id,
+            thread_id: thread.thread_id,
+            self_weight,
+            self_count,
+        }));
+    }
+    costs
 }
 
 /// Samples lie by event already: those of each event are sorted by stack and summed.

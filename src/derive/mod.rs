@@ -60,6 +60,7 @@ pub fn derive(tables: &mut Tables, inlined: &Inlined, choice: &TargetChoice) -> 
     let sampled: &Tables = tables;
     let ((stack_costs, function_costs), sizes) =
         rayon::join(|| cost::sum(sampled, &nodes, classes.bit("ROOT")), || effective::sizes(sampled, &nodes));
+    tables.thread_costs = cost::threads(tables);
     tables.stack_costs = stack_costs;
     tables.function_costs = function_costs;
     for (event, (n_eff, design_effect)) in tables.events.iter_mut().zip(sizes) {

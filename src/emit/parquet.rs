@@ -15,15 +15,17 @@ const ROW_GROUP_ROWS: usize = 262_144;
 
 pub fn emit(view: &View<'_>, _options: EmitOptions) -> Result<Vec<OutputFile>> {
     let tables = &view.run.tables;
-    tables
-        .filled()
-        .par_iter()
-        .map(|(name, rows)| {
-            let path = format!("tables/{name}.parquet");
-            let bytes = file(tables, name, *rows).map_err(|error| failed(&path, &error.to_string()))?;
-            Ok((path, bytes))
-        })
-        .collect()
+    let write = |(name, rows): &(&'static str, usize)| {
+        let path = format!("tables/{name}.parquet");
+        let bytes = file(tables, name, *rows).map_err(|error| failed(&path, &error.to_string()))?;
+        Ok((path, bytes))
+    };
+    let filled = tables.filled();
+    // Of a large table the columns keep all threads busy, and two at once would take twice the memory.
+    let (large, small): (Vec<_>, Vec<_>) = filled.iter().partition(|(_, rows)| *rows > ROW_GROUP_ROWS);
+    let mut files = large.into_iter().map(write).collect::<Result<Vec<_>>>()?;
+    files.extend(small.into_par_iter().map(write).collect::<Result<Vec<_>>>()?);
+    Ok(files)
 }
 
 /// Writes the row groups one by one, each of its columns by a task of its own. The rows become Arrow arrays a group at a

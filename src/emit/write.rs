@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use super::{OutputFile, fingerprint};
 use crate::error::{Error, Result};
 use crate::tables::Tables;
@@ -29,14 +31,17 @@ pub fn write(dir: &Path, files: &[OutputFile], tables: &Tables, overwrite: Overw
 
 /// Writes the files below a directory.
 pub(super) fn fill(dir: &Path, files: &[OutputFile]) -> Result<()> {
-    for (path, bytes) in files {
+    let write = |(path, bytes): &OutputFile| {
         let path = dir.join(path);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
         }
-        fs::write(&path, bytes).map_err(|error| failed(&path, &error))?;
-    }
-    Ok(())
+        fs::write(&path, bytes).map_err(|error| failed(&path, &error))
+    };
+    // The last one marks a directory as a whole run.
+    let Some((last, others)) = files.split_last() else { return Ok(()) };
+    others.par_iter().try_for_each(write)?;
+    write(last)
 }
 
 /// Refuses early, before long work, what can never become a run directory.

@@ -76,15 +76,17 @@ fn row<R: TableRow>(line: &str, cells: &BTreeMap<&str, &str>) -> R {
         let standard = match (R::NAME, name) {
             ("artifacts", "status") => "complete",
             ("artifacts", "path") => "file",
+            // Joins with classes look at stacks that have some.
+            ("stack_costs", "classes") => "1",
             ("artifacts", "root") => cells.get("artifact_id").copied().unwrap_or("0"),
             _ => "",
         };
         match (cells.get(name).copied(), column.column_type) {
-            (None, _) if column.nullable => Value::Null,
+            (None, _) if column.nullable && standard.is_empty() => Value::Null,
             (text, ColumnType::Utf8) => Value::Text(text.unwrap_or(standard).into()),
             (text, ColumnType::Bool) => Value::Bool(text == Some("true")),
             (text, ColumnType::Float64) => Value::Float(text.unwrap_or("0").parse().unwrap()),
-            (text, _) => Value::Int(text.unwrap_or("0").replace('_', "").parse().unwrap()),
+            (text, _) => Value::Int(text.unwrap_or(if standard.is_empty() { "0" } else { standard }).replace('_', "").parse().unwrap()),
         }
     })
     .unwrap_or_else(|| panic!("{line}"))

@@ -88,7 +88,7 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "60_call_places.sql",
     "61_class_shares.sql",
     "62_lanes.sql",
-    "63_thread_costs.sql",
+    "63_thread_shares.sql",
     "64_heap_end.sql",
     "65_mapped_bytes.sql",
     "66_program_lives.sql",

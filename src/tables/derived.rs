@@ -12,6 +12,13 @@ table!("function_costs", "Self and total of a function under one event, target p
     total_count: i64, "count", "How many";
 });
 
+table!("thread_costs", "Weight of the samples of a thread under one event, target processes only.", ThreadCost {
+    event_id: i32, "id", "The event";
+    thread_id: i32, "id", "The thread";
+    self_weight: i64, "unit", "Sum of the weights";
+    self_count: i64, "count", "How many";
+});
+
 table!("stack_costs", "Weight of the samples that end in a stack, target processes only.", StackCost {
     event_id: i32, "id", "The event";
     stack_id: i32, "id", "The stack";

@@ -42,7 +42,7 @@ pub use bench::{Benchmark, Counter};
 pub use cell::{Cell, ColumnType, Maybe32, Maybe64, Text, Value};
 pub use derived::{
     Baseline, BenchmarkStat, FunctionCost, LeafPath, LeafSpread, Scaling, ScalingStep, SeriesTrend, StackClass, StackCost, StackSite,
-    StatedScaling,
+    StatedScaling, ThreadCost,
 };
 pub use heap::{Allocation, HeapPoint, MemoryPoint};
 pub use kernel::{Accounting, BlockRequest, HistogramBucket, Interrupt, LockContention, LockTotal};

@@ -84,6 +84,7 @@ tables! {
     stated_verdicts: StatedVerdict,
     scaling_points: ScalingPoint,
     function_costs: FunctionCost,
+    thread_costs: ThreadCost,
     stack_costs: StackCost,
     stack_classes: StackClass,
     stack_sites: StackSite,

@@ -28,15 +28,33 @@ fn look(elf: &Elf, addresses: &[Option<u64>]) -> Option<Vec<Option<bool>>> {
     let table = header.table()?;
     let entries: EhFrame<EndianSlice<'_, LittleEndian>> = EhFrame::new(&entries, LittleEndian);
     let mut context = UnwindContext::new();
+    // Addresses come in order: the rows of one function serve many of them.
+    let mut rows: Vec<(u64, u64, Option<bool>)> = Vec::new();
+    let mut of_function = 0..0;
     let mut at = |address: u64| {
-        let row = table.unwind_info_for_address(&entries, &bases, &mut context, address, EhFrame::cie_from_offset).ok()?;
-        match row.cfa() {
-            CfaRule::RegisterAndOffset { register, .. } if *register == X86_64::RBP => Some(true),
-            CfaRule::RegisterAndOffset { register, .. } if *register == X86_64::RSP => Some(false),
-            _ => None,
+        if !of_function.contains(&address) {
+            rows.clear();
+            let entry = table.fde_for_address(&entries, &bases, address, EhFrame::cie_from_offset).ok()?;
+            let start = entry.initial_address();
+            of_function = start..start.checked_add(entry.len())?;
+            let mut unwind = entry.rows(&entries, &bases, &mut context).ok()?;
+            // What follows a row that cannot be read is unknown.
+            while let Ok(Some(row)) = unwind.next_row() {
+                rows.push((row.start_address(), row.end_address(), frame_of(row.cfa())));
+            }
         }
+        let row = rows.partition_point(|(start, ..)| *start <= address).checked_sub(1).and_then(|at| rows.get(at));
+        row.filter(|(_, end, _)| address < *end).and_then(|(_, _, has_frame)| *has_frame)
     };
     Some(addresses.iter().map(|address| at((*address)?)).collect())
+}
+
+fn frame_of(rule: &CfaRule<usize>) -> Option<bool> {
+    match rule {
+        CfaRule::RegisterAndOffset { register, .. } if *register == X86_64::RBP => Some(true),
+        CfaRule::RegisterAndOffset { register, .. } if *register == X86_64::RSP => Some(false),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
