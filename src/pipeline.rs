@@ -11,7 +11,7 @@ use crate::request::{AnalyzeRequest, Lineage};
 use crate::rules::{self, Judgement, RuleOptions, file::Hypothesis};
 use crate::stages::Stages;
 use crate::wall::{self, Shares};
-use crate::{hotspots, symbolize};
+use crate::{hotspots, memory, symbolize};
 
 /// Reads, names, derives, judges and ranks. Fails where no input could be read at all.
 pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
@@ -39,6 +39,7 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     ingest::manifest::apply(&mut tables, &manifests);
     stages.end("merge");
     let inlined = symbolize::name(&mut tables, &library);
+    memory::give_back();
     stages.end("symbolize");
     let derived = derive::derive(&mut tables, &inlined, &TargetChoice { comm: request.comm.clone(), pid: request.pid })?;
     drop(inlined);
@@ -46,11 +47,12 @@ pub fn analyze(request: &AnalyzeRequest) -> Result<Run> {
     let shares = Shares::measure(&tables);
     let judge = || rules::judge(&tables, &rule_options(request));
     let rank = || hotspots::rank(&tables, &shares, &derived);
-    // The rules leave half of two cores idle. The engine has a pool of its own, so that for this moment one thread more runs
-    // than was asked for; with one thread that would be twice as many.
+    // The rules leave a part of two cores idle. The engine has a pool of its own, so that for this moment one thread more
+    // runs than was asked for; with one thread that would be twice as many.
     let (measured, ranked) = if rayon::current_num_threads() > 1 { rayon::join(judge, rank) } else { (judge(), rank()) };
     let judgement = measured?.settle(&mut tables);
     ranked.settle(&mut tables);
+    memory::give_back();
     stages.end("rules");
     let line = wall::line(&tables, &shares);
     tables.evidence.extend(wall::evidence(&line));

@@ -12,6 +12,8 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 pub use effects::Effects;
 pub use file::{Check, parse};
 
@@ -54,26 +56,34 @@ struct Found {
 
 /// Runs every check. Rows in order of check, measure and artifact.
 pub fn judge(tables: &Tables, engine: &Engine, checks: &[Check], comparability: &Comparability, allowed: &Allowed) -> Result<Vec<Quality>> {
-    let mut out = Vec::new();
-    for check in checks {
-        for measure in &check.measures {
-            let mut found = ask(engine, check, measure)?;
-            found.retain(|row| {
-                let standing = row.artifact.map_or(Standing::Same, |id| comparability.standing_of(id));
-                standing < Standing::Refused || check.of_refused && standing == Standing::Refused
-            });
-            if found.is_empty() {
-                found.push(Found::default());
-            }
-            found.sort_by(|a, b| (a.artifact, &a.subject, a.other).cmp(&(b.artifact, &b.subject, b.other)));
-            out.extend(found.iter().map(|found| row(tables, check, measure, found, allowed.has(&check.id))));
-        }
+    let measures: Vec<(&Check, &Measure)> =
+        checks.iter().flat_map(|check| check.measures.iter().map(move |measure| (check, measure))).collect();
+    for (check, measure) in &measures {
+        engine.prepare(&file_of(check), &measure.sql)?;
     }
-    Ok(out)
+    let rows = |(check, measure): &(&Check, &Measure)| {
+        let mut found = ask(engine, check, measure)?;
+        found.retain(|row| {
+            let standing = row.artifact.map_or(Standing::Same, |id| comparability.standing_of(id));
+            standing < Standing::Refused || check.of_refused && standing == Standing::Refused
+        });
+        if found.is_empty() {
+            found.push(Found::default());
+        }
+        found.sort_by(|a, b| (a.artifact, &a.subject, a.other).cmp(&(b.artifact, &b.subject, b.other)));
+        Ok(found.iter().map(|found| row(tables, check, measure, found, allowed.has(&check.id))).collect())
+    };
+    // The first error in order, not in time.
+    let rows: Vec<Result<Vec<Quality>>> = measures.par_iter().map(rows).collect();
+    Ok(rows.into_iter().collect::<Result<Vec<_>>>()?.concat())
+}
+
+fn file_of(check: &Check) -> String {
+    format!("quality/{}", check.file)
 }
 
 fn ask(engine: &Engine, check: &Check, measure: &Measure) -> Result<Vec<Found>> {
-    let frame = engine.query(&format!("quality/{}", check.file), &measure.sql)?;
+    let frame = engine.query(&file_of(check), &measure.sql)?;
     let has = |name: &str| frame.get_column_names().iter().any(|own| own.as_str() == name);
     let (artifacts, parts, wholes) = (integers(&frame, "artifact_id")?, integers(&frame, "part")?, integers(&frame, "whole")?);
     let subjects = if has("subject") { texts(&frame, "subject")? } else { vec![None; frame.height()] };

@@ -23,11 +23,13 @@ SPACES = {
 # Columns in which the sums of a run are; all of them grow by the same factor, so that they still agree.
 WEIGHTS = {
     "events": ["total_weight", "target_weight"], "function_costs": ["self_weight", "total_weight"], "stack_costs": ["self_weight"],
-    "thread_costs": ["self_weight"],
+    "thread_weights": ["self_weight"],
     "hotspots": ["weight", "whole"],
 }
 # Nullable columns that "an older Tripod" did not write.
-YOUNG = {"hypotheses": ["status"], "dsos": ["optimized_places", "plain_places"], "executions": ["places"]}
+YOUNG = {"hypotheses": ["status"], "dsos": ["optimized_places", "plain_places"], "executions": ["places"],
+    "stack_costs": ["site_function_id", "caller_certain", "reaches_start", "classes"],
+}
 HOSTS = ["web-1", "web-2", "web-3", "batch 7", "bücher-ü", "o'brien", "db-1", "db-2", "edge"]
 
 

@@ -24,7 +24,7 @@
 SELECT c.artifact_id AS artifact_id, 'thread' AS site_kind, CAST(t.thread_id AS BIGINT) AS site_id, 'top_thread_share' AS metric, t.weight AS part,
     CASE WHEN l.threads >= 2 THEN c.weight ELSE CAST(NULL AS BIGINT) END AS whole, c.n AS n, c.n_eff AS n_eff, 'sum=samples.weight' AS whole_anchor
 FROM cpu_events AS c
-JOIN thread_shares AS t ON c.artifact_id = t.artifact_id
+JOIN thread_costs AS t ON c.artifact_id = t.artifact_id
 CROSS JOIN lanes AS l
 --
 -- slot: B

@@ -25,8 +25,8 @@ LEFT JOIN preempted AS p ON o.artifact_id = p.artifact_id
 -- unchecked: no waits with a scheduler state
 -- source: house: 2 %; rules.md Q33
 SELECT artifact_id AS artifact_id,
-    CAST(SUM(CASE WHEN state IN ('R', 'R+') AND reason NOT IN ('preempted', 'other', 'unknown') THEN dur_ns ELSE 0 END) AS BIGINT) AS part,
-    CAST(SUM(dur_ns) AS BIGINT) AS whole
-FROM waits
+    CAST(SUM(CASE WHEN state IN ('R', 'R+') AND reason NOT IN ('preempted', 'other', 'unknown') THEN wait_ns ELSE 0 END) AS BIGINT) AS part,
+    CAST(SUM(wait_ns) AS BIGINT) AS whole
+FROM wait_pairs
 WHERE state IS NOT NULL
 GROUP BY artifact_id

@@ -4,5 +4,5 @@ SELECT c.artifact_id AS artifact_id, c.event_id AS event_id, k.class AS class, C
 FROM cpu_events AS c
 JOIN stack_costs AS s ON c.event_id = s.event_id
 JOIN stack_classes AS k ON s.stack_id = k.stack_id
-WHERE s.classes > 0
+WHERE COALESCE(s.classes, 1) > 0
 GROUP BY c.artifact_id, c.event_id, k.class

@@ -5,7 +5,7 @@ WITH weighed AS (
     FROM cpu_events AS c
     JOIN stack_costs AS s ON c.event_id = s.event_id
     JOIN stack_classes AS k ON s.stack_id = k.stack_id
-    WHERE s.classes > 0 AND k.site_function_id IS NOT NULL
+    WHERE COALESCE(s.classes, 1) > 0 AND k.site_function_id IS NOT NULL
 ),
 summed AS (
     SELECT artifact_id AS artifact_id, class AS class, function_id AS function_id, CAST(SUM(weight) AS BIGINT) AS weight,

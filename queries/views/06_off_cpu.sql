@@ -9,7 +9,7 @@ WITH traced AS (
     GROUP BY s.artifact_id
 ),
 aggregated AS (
-    SELECT DISTINCT artifact_id AS artifact_id FROM waits WHERE is_aggregate
+    SELECT DISTINCT artifact_id AS artifact_id FROM wait_pairs WHERE is_aggregate
 ),
 windows AS (
     SELECT g.artifact_id AS artifact_id, COALESCE(a.window_ns, a.wall_ns) AS lived_ns, COALESCE(r.threads, 1) AS lives,

@@ -8,7 +8,7 @@ classed AS (
     FROM cpu_events AS c
     JOIN stack_costs AS s ON c.event_id = s.event_id
     LEFT JOIN sinks AS o ON s.stack_id = o.stack_id
-    WHERE s.classes > 0 AND s.leaf_function_id IS NOT NULL
+    WHERE COALESCE(s.classes, 1) > 0 AND s.leaf_function_id IS NOT NULL
 ),
 leaves AS (
     SELECT artifact_id AS artifact_id, function_id AS function_id, weight AS weight, n AS n FROM classed WHERE sink IS NULL

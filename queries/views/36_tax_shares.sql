@@ -18,7 +18,7 @@ weighed AS (
     FROM cpu_events AS c
     JOIN stack_costs AS s ON c.event_id = s.event_id
     JOIN stacks_of AS m ON s.stack_id = m.stack_id
-    WHERE s.classes > 0
+    WHERE COALESCE(s.classes, 1) > 0
 ),
 summed AS (
     SELECT artifact_id AS artifact_id, tax AS tax, CAST(SUM(weight) AS BIGINT) AS weight, CAST(SUM(n) AS BIGINT) AS n FROM weighed

@@ -128,7 +128,7 @@ impl Stored {
 
 /// A table of this version without rows.
 fn empty(name: &str) -> Option<DataFrame> {
-    let frames = bridge::frames(&Tables::default(), &|_| true).ok()?;
+    let frames = bridge::frames(&Tables::default(), &|_, _| true).ok()?;
     frames.into_iter().find(|(known, _)| *known == name).map(|(_, frame)| frame)
 }
 

@@ -131,6 +131,32 @@ impl Calls {
         self.of_stack.get(stack as usize).copied().unwrap_or(NONE)
     }
 
+    /// Weight and number of stacks, summed by path, in order of the paths. `stacks`: how many come at most.
+    pub fn sum(&self, stacks: usize, all: impl Iterator<Item = (i32, i64, i64)>) -> Vec<(u32, i64, i64)> {
+        let mut out: Vec<(u32, i64, i64)> = Vec::new();
+        if stacks < self.steps.len() / 16 {
+            // Few among many: a list of all paths would cost more than sorting.
+            let mut few: Vec<(u32, i64, i64)> = all.map(|(stack, weight, count)| (self.path(stack), weight, count)).collect();
+            few.sort_unstable_by_key(|(path, ..)| *path);
+            for (path, weight, count) in few.into_iter().filter(|(path, ..)| *path != NONE) {
+                match out.last_mut().filter(|last| last.0 == path) {
+                    Some(last) => (last.1, last.2) = (last.1.saturating_add(weight), last.2.saturating_add(count)),
+                    None => out.push((path, weight, count)),
+                }
+            }
+            return out;
+        }
+        let mut sums = vec![(0_i64, 0_i64); self.steps.len()];
+        for (stack, weight, count) in all {
+            if let Some(sum) = sums.get_mut(self.path(stack) as usize) {
+                *sum = (sum.0.saturating_add(weight), sum.1.saturating_add(count));
+            }
+        }
+        let seen = (0..).zip(sums).filter(|(_, (_, count))| *count > 0);
+        out.extend(seen.map(|(path, (weight, count))| (path, weight, count)));
+        out
+    }
+
     /// What the innermost frame of a path is; `None` where there is no such path.
     pub fn leaf(&self, path: u32) -> Option<&Kind> {
         self.steps.get(path as usize).map(|step| self.kind(step))
@@ -163,5 +189,9 @@ mod tests {
         assert_eq!((0..5).map(|stack| calls.path(stack)).collect::<Vec<_>>(), [0, 1, 2, 2, NONE]);
         assert_eq!(calls.frames(2).map(|kind| kind.function).collect::<Vec<_>>(), [2, 1, 0]);
         assert_eq!(calls.leaf(NONE), None);
+        let stacks = [(2, 10, 1), (3, 20, 2), (0, 5, 1), (9, 7, 1)];
+        for few in [0, 4] {
+            assert_eq!(calls.sum(few, stacks.into_iter()), [(0, 5, 1), (2, 30, 3)]);
+        }
     }
 }

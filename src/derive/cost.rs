@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::calls::{Calls, Kind};
 use super::nodes::Nodes;
-use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text, ThreadCost};
+use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text, ThreadWeight};
 
 /// The rows of `stack_costs` and `function_costs`, from the samples of target threads. `start` is the bit of the class
 /// ROOT, which is a column and no row of `stack_classes`.
@@ -20,62 +20,94 @@ pub fn sum(tables: &Tables, nodes: &Nodes<'_>, start: u64) -> (Vec<StackCost>, V
     (stacks, rows)
 }
 
-/// The rows of `thread_costs`.
-pub fn threads(tables: &Tables) -> Vec<ThreadCost> {
-    let mut costs = Vec::new();
-    for of_event in tables.samples.chunk_by(|a, b| a.event_id == b.event_id) {
-        let mut sums = vec![(0_i64, 0_i64); tables.threads.len()];
-        for sample in of_event {
-            if let Some((weight, count)) = sample.thread_id.get().and_then(|id| sums.get_mut(id as usize)) {
-                (*weight, *count) = (weight.saturating_add(sample.weight), *count + 1);
+/// Weight and number by id, of which few are seen at a time.
+struct Sums {
+    /// Place in `seen`, one more; 0 for none.
+    place: Vec<u32>,
+    seen: Vec<(i32, i64, i64)>,
+}
+
+impl Sums {
+    fn new(ids: usize) -> Sums {
+        Sums { place: vec![0; ids], seen: Vec::new() }
+    }
+
+    fn add(&mut self, id: i32, weight: i64) {
+        let Some(place) = self.place.get_mut(id as usize) else { return };
+        if *place == 0 {
+            self.seen.push((id, 0, 0));
+            *place = self.seen.len() as u32;
+        }
+        if let Some((_, sum, count)) = self.seen.get_mut(*place as usize - 1) {
+            (*sum, *count) = (sum.saturating_add(weight), *count + 1);
+        }
+    }
+
+    /// What was added, by id; nothing is left of it.
+    fn take(&mut self) -> Vec<(i32, i64, i64)> {
+        let mut seen = std::mem::take(&mut self.seen);
+        for (id, ..) in &seen {
+            if let Some(place) = self.place.get_mut(*id as usize) {
+                *place = 0;
             }
         }
+        seen.sort_unstable_by_key(|(id, ..)| *id);
+        seen
+    }
+}
+
+fn is_target(tables: &Tables, sample: &Sample) -> bool {
+    sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target)
+}
+
+/// The rows of `thread_weights`.
+pub fn threads(tables: &Tables) -> Vec<ThreadWeight> {
+    let mut costs = Vec::new();
+    let mut sums = Sums::new(tables.threads.len());
+    for of_event in tables.samples.chunk_by(|a, b| a.event_id == b.event_id) {
+        for sample in of_event.iter().filter(|sample| is_target(tables, sample)) {
+            sums.add(sample.thread_id.get().unwrap_or(-1), sample.weight);
+        }
         let event_id = of_event.first().map_or(0, |sample| sample.event_id);
-        let seen = tables.threads.iter().zip(sums).filter(|(thread, (_, count))| thread.is_target && *count > 0);
-        costs.extend(seen.map(|(thread, (self_weight, self_count))| ThreadCost {
-            event_id,
-            thread_id: thread.thread_id,
-            self_weight,
-            self_count,
-        }));
+        let row = |(thread_id, self_weight, self_count)| ThreadWeight { event_id, thread_id, self_weight, self_count };
+        costs.extend(sums.take().into_iter().map(row));
     }
     costs
 }
 
-/// Samples lie by event already: those of each event are sorted by stack and summed.
+/// Samples lie by event already.
 fn stack_costs(tables: &Tables, nodes: &Nodes<'_>, start: u64) -> Vec<StackCost> {
-    let is_target =
-        |sample: &Sample| sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target);
     let mut costs: Vec<StackCost> = Vec::new();
+    let mut sums = Sums::new(tables.stacks.len());
     for of_event in tables.samples.chunk_by(|a, b| a.event_id == b.event_id) {
-        let seen = of_event.iter().filter(|sample| is_target(sample));
-        let mut seen: Vec<(i32, i64)> = seen.filter_map(|sample| Some((sample.stack_id.get()?, sample.weight))).collect();
-        seen.sort_unstable_by_key(|(stack, _)| *stack);
+        for sample in of_event.iter().filter(|sample| is_target(tables, sample)) {
+            sums.add(sample.stack_id.get().unwrap_or(-1), sample.weight);
+        }
         let event_id = of_event.first().map_or(0, |sample| sample.event_id);
-        for same in seen.chunk_by(|a, b| a.0 == b.0) {
-            let stack_id = same.first().map_or(0, |(stack, _)| *stack);
+        let row = |(stack_id, self_weight, self_count): (i32, i64, i64)| {
             let leaf = nodes.leaf(stack_id);
-            costs.push(StackCost {
+            let bits = nodes.bits(stack_id);
+            StackCost {
                 event_id,
                 stack_id,
-                self_weight: same.iter().fold(0, |sum, (_, weight)| sum.saturating_add(*weight)),
-                self_count: same.len() as i64,
+                self_weight,
+                self_count,
                 leaf_function_id: leaf.and_then(Kind::function_id),
                 leaf_is_kernel: leaf.is_some_and(|leaf| leaf.is_kernel),
                 leaf_dso_id: leaf.and_then(Kind::dso_id),
                 site_function_id: nodes.site(stack_id),
                 caller_certain: Some(nodes.caller_certain(stack_id)),
-                reaches_start: Some(nodes.bits(stack_id) & start != 0),
-                classes: Some((nodes.bits(stack_id) & !start).count_ones() as i32),
-            });
-        }
+                reaches_start: Some(bits & start != 0),
+                classes: Some((bits & !start).count_ones() as i32),
+            }
+        };
+        costs.extend(sums.take().into_iter().map(row));
     }
-    costs.sort_unstable_by_key(|cost| (cost.event_id, cost.stack_id));
     costs
 }
 
 /// What ends in one path.
-#[derive(Default, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Own {
     weight: i64,
     count: i64,
@@ -114,20 +146,16 @@ struct Costs {
 
 /// `count`: how many functions there are.
 fn functions(calls: &Calls, count: usize, stacks: &[StackCost]) -> Vec<FunctionCost> {
-    let mut by_path = vec![Own::default(); calls.steps().len()];
-    for stack in stacks {
-        if let Some(own) = by_path.get_mut(calls.path(stack.stack_id) as usize) {
-            (own.weight, own.count) = (own.weight.saturating_add(stack.self_weight), own.count + stack.self_count);
-        }
-    }
+    let by_path = calls.sum(stacks.len(), stacks.iter().map(|stack| (stack.stack_id, stack.self_weight, stack.self_count)));
     let mut costs: Vec<Costs> = vec![Costs::default(); count];
-    for (path, own) in (0_u32..).zip(&by_path).filter(|(_, own)| own.count > 0) {
+    for (path, weight, count) in by_path {
+        let own = Own { weight, count };
         let (mut is_leaf, mut is_physical_leaf) = (true, true);
         for kind in calls.frames(path) {
             if let Some(cost) = costs.get_mut(kind.function as usize) {
-                cost.inlined.add(*own, path.into(), is_leaf);
+                cost.inlined.add(own, path.into(), is_leaf);
                 if !kind.is_inlined {
-                    cost.physical.add(*own, path.into(), is_physical_leaf);
+                    cost.physical.add(own, path.into(), is_physical_leaf);
                 }
             }
             is_leaf = false;

@@ -4,6 +4,8 @@
 //! either: the recording is cut into 20 blocks of time, and the variance of the leading function's share between the
 //! blocks is compared with the binomial variance; that ratio, at least 1, divides the size.
 
+use rustc_hash::FxHashMap;
+
 use super::nodes::Nodes;
 use crate::tables::{Sample, Tables};
 
@@ -42,18 +44,28 @@ fn size(tables: &Tables, nodes: &Nodes<'_>, samples: &[Sample]) -> (Option<f64>,
     (Some(sum * sum / squares / effect), Some(effect))
 }
 
+/// The function that comes most often, the first of several, and how often; `samples` and `functions`: how many there are.
+fn leader(seen: impl Iterator<Item = i32>, samples: usize, functions: usize) -> Option<(i32, i64)> {
+    let by_most = |(function, hits): &(i32, i64)| (*hits, -*function);
+    if samples < functions / 16 {
+        let mut counts: FxHashMap<i32, i64> = FxHashMap::default();
+        seen.for_each(|function| *counts.entry(function).or_default() += 1);
+        return counts.into_iter().max_by_key(by_most);
+    }
+    let mut counts = vec![0_i64; functions];
+    for function in seen {
+        if let Some(count) = counts.get_mut(function as usize) {
+            *count += 1;
+        }
+    }
+    (0..).zip(counts).filter(|(_, hits)| *hits > 0).max_by_key(by_most)
+}
+
 /// `samples`: time and function at the leaf, of so many functions.
 fn design_effect(samples: &[(Option<i64>, Option<i32>)], functions: usize) -> f64 {
     let times = || samples.iter().filter_map(|sample| sample.0);
     let (Some(first), Some(last)) = (times().min(), times().max()) else { return 1.0 };
-    let mut count = vec![0_i64; functions];
-    for function in samples.iter().filter_map(|sample| sample.1) {
-        if let Some(count) = count.get_mut(function as usize) {
-            *count += 1;
-        }
-    }
-    let counts = (0_i32..).zip(count).filter(|(_, hits)| *hits > 0);
-    let Some((leader, hits)) = counts.max_by_key(|(function, hits)| (*hits, -*function)) else { return 1.0 };
+    let Some((leader, hits)) = leader(samples.iter().filter_map(|sample| sample.1), samples.len(), functions) else { return 1.0 };
     let n = samples.len() as f64;
     let share = hits as f64 / n;
     let width = (last - first).max(1) as f64;

@@ -22,7 +22,7 @@ mod spans;
 mod steps;
 pub mod target;
 mod trend;
-mod waits;
+pub mod waits;
 
 use crate::error::Result;
 use crate::symbolize::Inlined;
@@ -56,11 +56,12 @@ pub fn derive(tables: &mut Tables, inlined: &Inlined, choice: &TargetChoice) -> 
     tables.stacks.set_keys(keys);
     waits::reasons(tables, &classes, &marks);
     waits::split_states(tables);
+    tables.wait_pairs = waits::pairs(tables);
     let nodes = nodes::Nodes::read(&calls, &marks);
     let sampled: &Tables = tables;
-    let ((stack_costs, function_costs), sizes) =
-        rayon::join(|| cost::sum(sampled, &nodes, classes.bit("ROOT")), || effective::sizes(sampled, &nodes));
-    tables.thread_costs = cost::threads(tables);
+    let ((stack_costs, function_costs), (sizes, thread_weights)) =
+        rayon::join(|| cost::sum(sampled, &nodes, classes.bit("ROOT")), || (effective::sizes(sampled, &nodes), cost::threads(sampled)));
+    tables.thread_weights = thread_weights;
     tables.stack_costs = stack_costs;
     tables.function_costs = function_costs;
     for (event, (n_eff, design_effect)) in tables.events.iter_mut().zip(sizes) {

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::classes::{Classes, Marks};
 use super::paths::path;
-use crate::tables::{Tables, Text};
+use crate::tables::{Tables, Text, WaitPair};
 
 /// A main thread that spends more than this part of its window in one futex wait is waiting for the others to end
 /// (rules.md R32: "exclude single long waits by main").
@@ -62,6 +64,54 @@ fn joins(tables: &mut Tables) {
         if is_main && wait.dur_ns.saturating_mul(JOIN_SHARE.1) > window.saturating_mul(JOIN_SHARE.0) {
             wait.reason = join.clone();
         }
+    }
+}
+
+/// The rows of `wait_pairs`.
+pub fn pairs(tables: &Tables) -> Vec<WaitPair> {
+    // The texts are shared: where they lie tells them apart, but for the same text read twice.
+    let at = |text: &Text| text.as_ptr().addr();
+    let mut known = FxHashMap::default();
+    let mut rows: Vec<WaitPair> = Vec::new();
+    for wait in &tables.waits {
+        let state = wait.state.as_ref().map(at);
+        let key = (wait.artifact_id, wait.is_aggregate, wait.thread_id, wait.waker_thread_id, at(&wait.reason), state, wait.stack_id);
+        let row = *known.entry(key).or_insert_with(|| {
+            rows.push(WaitPair {
+                artifact_id: wait.artifact_id,
+                is_aggregate: wait.is_aggregate,
+                thread_id: wait.thread_id,
+                waker_thread_id: wait.waker_thread_id,
+                reason: wait.reason.clone(),
+                state: wait.state.clone(),
+                stack_id: wait.stack_id,
+                wait_ns: 0,
+                n: 0,
+                runnable_ns: 0,
+            });
+            rows.len() - 1
+        });
+        if let Some(row) = rows.get_mut(row) {
+            row.add(wait.dur_ns, 1, wait.runnable_ns.get().unwrap_or(0));
+        }
+    }
+    let key = |row: &WaitPair| (row.artifact_id, row.is_aggregate, row.thread_id, row.waker_thread_id, row.stack_id);
+    rows.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| (&a.reason, &a.state).cmp(&(&b.reason, &b.state))));
+    rows.dedup_by(|next, kept| {
+        let is_same = key(next) == key(kept) && next.reason == kept.reason && next.state == kept.state;
+        if is_same {
+            kept.add(next.wait_ns, next.n, next.runnable_ns);
+        }
+        is_same
+    });
+    rows
+}
+
+impl WaitPair {
+    fn add(&mut self, wait_ns: i64, n: i64, runnable_ns: i64) {
+        self.wait_ns = self.wait_ns.saturating_add(wait_ns);
+        self.n += n;
+        self.runnable_ns = self.runnable_ns.saturating_add(runnable_ns);
     }
 }
 
@@ -152,6 +202,30 @@ mod tests {
         });
         split_states(&mut tables);
         tables.thread_states[0].role.to_string()
+    }
+
+    // By hand: two waits of one kind are one row; another stack, an aggregate and a text of the same letters read twice.
+    #[test]
+    fn equal_waits_are_one_pair() {
+        let wait = |reason: &str, stack: i32, dur_ns: i64, runnable: Option<i64>| Wait {
+            artifact_id: 0,
+            is_aggregate: false,
+            thread_id: Some(1).into(),
+            start_ns: Some(0).into(),
+            dur_ns,
+            runnable_ns: runnable.into(),
+            state: Some("S".into()),
+            reason: reason.into(),
+            stack_id: Some(stack).into(),
+            waker_thread_id: None.into(),
+            waker_stack_id: None.into(),
+            clipped: false,
+            record_no: 0,
+        };
+        let waits = vec![wait("lock", 2, 10, Some(3)), wait("lock", 1, 5, None), wait("lock", 2, 20, None), wait("disk", 2, 1, Some(1))];
+        let pairs = pairs(&Tables { waits, ..Tables::default() });
+        let rows: Vec<_> = pairs.iter().map(|row| (row.stack_id.get(), &*row.reason, row.wait_ns, row.n, row.runnable_ns)).collect();
+        assert_eq!(rows, [(Some(1), "lock", 5, 1, 0), (Some(2), "disk", 1, 1, 1), (Some(2), "lock", 30, 2, 3)]);
     }
 
     // rules.md R31: request threads wait for the peer they asked; idle servers and accept loops do not count.

@@ -94,6 +94,7 @@ fn row<R: TableRow>(line: &str, cells: &BTreeMap<&str, &str>) -> R {
 
 fn rows_of(tables: &Tables, check: &Check, allow: &[&str]) -> Vec<Quality> {
     let all = checks().unwrap();
+    let tables = &Tables { wait_pairs: crate::derive::waits::pairs(tables), ..tables.clone() };
     let comparability = Comparability::find(tables);
     let texts: Vec<&str> = VIEWS.iter().map(|(_, text)| *text).chain([check.text.as_str()]).collect();
     let mut engine = Engine::over(tables, &comparability, &texts).unwrap();

@@ -3,8 +3,8 @@
 
 mod parts;
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use polars::prelude::{DataFrame, DataType, IntoLazy, LazyFrame, NamedFrom, PolarsResult, Series, col};
 use polars::sql::{SQLContext, sql_expr};
@@ -18,12 +18,17 @@ use parts::parts;
 /// some 200 statements costs more than all their rows.
 const SMALL: usize = 4_096;
 
-/// The tables and views of a run, ready to be asked.
+/// The tables and views of a run, ready to be asked, also by several threads at once. No lock is held while a statement
+/// runs: the engine's threads would take up other work meanwhile, and wait for themselves.
 pub struct Engine {
-    frames: RefCell<Vec<Known>>,
+    frames: Mutex<Vec<Known>>,
     /// Views that nobody has asked for yet: most recordings need a part of them.
-    pending: RefCell<Vec<View>>,
+    pending: Mutex<Vec<View>>,
     views: usize,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A table, or a view that was made.
@@ -52,8 +57,12 @@ impl Engine {
     /// are compared with. Others are not converted: the stacks of a large recording are most of its bytes, and no rule asks
     /// for them.
     pub fn over(tables: &Tables, comparability: &Comparability, texts: &[&str]) -> Result<Engine> {
-        let words: BTreeSet<String> = texts.iter().flat_map(|text| words(text)).collect();
-        let frames = bridge::frames(tables, &|name| words.contains(name)).map_err(|error| Error::Request(format!("tables: {error}")))?;
+        let words: Vec<BTreeSet<String>> = texts.iter().map(|text| words(text)).collect();
+        // Of a table only the columns that a text names which names the table, too.
+        let is_wanted = |table: &str, column: Option<&str>| {
+            words.iter().any(|words| words.contains(table) && column.is_none_or(|column| words.contains(column)))
+        };
+        let frames = bridge::frames(tables, &is_wanted).map_err(|error| Error::Request(format!("tables: {error}")))?;
         let mut frames: Vec<(String, DataFrame)> = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
         frames.extend(standings(tables, comparability)?);
         Ok(Engine::plain(frames))
@@ -64,7 +73,7 @@ impl Engine {
     }
 
     fn knowing(frames: Vec<Known>) -> Engine {
-        Engine { frames: RefCell::new(frames), pending: RefCell::default(), views: 0 }
+        Engine { frames: Mutex::new(frames), pending: Mutex::default(), views: 0 }
     }
 
     /// Tables without views or standing, for `tripod query` over a dataset.
@@ -83,6 +92,11 @@ impl Engine {
         self.ask(sql, usize::MAX).map_err(|error| Error::Request(format!("{file}: {error}")))
     }
 
+    /// Makes the views that the statement needs: to be called for all statements before several threads ask them.
+    pub fn prepare(&self, file: &str, sql: &str) -> Result<()> {
+        self.materialize(&all_words(sql), usize::MAX).map_err(|error| Error::Request(format!("{file}: {error}")))
+    }
+
     /// `before`: views from this number on are not known yet.
     fn ask(&self, sql: &str, before: usize) -> std::result::Result<DataFrame, String> {
         let words = all_words(sql);
@@ -90,7 +104,7 @@ impl Engine {
         // Registering all of a hundred tables costs more than most queries.
         let mut context = SQLContext::new();
         let mut are_small = true;
-        for known in self.frames.borrow().iter().filter(|known| is_named(&words, &known.name)) {
+        for known in lock(&self.frames).iter().filter(|known| is_named(&words, &known.name)) {
             context.register(&known.name, known.frame.clone());
             are_small &= known.height.is_some_and(|height| height <= SMALL);
         }
@@ -101,11 +115,12 @@ impl Engine {
     fn materialize(&self, words: &BTreeSet<String>, before: usize) -> std::result::Result<(), String> {
         loop {
             let is_named = |view: &View| view.number < before && is_named(words, &view.name);
-            let named = self.pending.borrow().iter().position(is_named);
-            let Some(at) = named else { return Ok(()) };
-            let view = self.pending.borrow_mut().remove(at);
+            let mut pending = lock(&self.pending);
+            let Some(at) = pending.iter().position(is_named) else { return Ok(()) };
+            let view = pending.remove(at);
+            drop(pending);
             let frame = self.ask(&view.sql, view.number).map_err(|error| format!("{}: {error}", view.file))?;
-            self.frames.borrow_mut().push(Known::made(view.name, frame));
+            lock(&self.frames).push(Known::made(view.name, frame));
         }
     }
 
@@ -113,7 +128,12 @@ impl Engine {
     pub fn view(&mut self, name: &str, file: &str, sql: &str) {
         let number = self.views;
         self.views += 1;
-        self.pending.get_mut().push(View { number, name: name.to_owned(), file: file.to_owned(), sql: sql.to_owned() });
+        self.pending.get_mut().unwrap_or_else(PoisonError::into_inner).push(View {
+            number,
+            name: name.to_owned(),
+            file: file.to_owned(),
+            sql: sql.to_owned(),
+        });
     }
 
     /// The artifacts that have a row in `table` (where `predicate` holds). Most conditions of a catalogue are on tables
@@ -131,7 +151,7 @@ impl Engine {
         let shown = predicate.map_or_else(String::new, |predicate| format!(" WHERE {predicate}"));
         let wrong = |error: String| Error::Request(format!("needs: {table}{shown}: {error}"));
         self.materialize(&all_words(table), usize::MAX).map_err(wrong)?;
-        let known = self.frames.borrow().iter().find(|known| known.name == table).map(|known| (known.frame.clone(), known.height));
+        let known = lock(&self.frames).iter().find(|known| known.name == table).map(|known| (known.frame.clone(), known.height));
         let Some((frame, height)) = known else { return Err(wrong("there is no such table".to_owned())) };
         if skips_empty && height == Some(0) {
             return Ok(Vec::new());

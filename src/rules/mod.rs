@@ -35,6 +35,7 @@ pub use given::check;
 pub use site::{Agreement, Site};
 
 use polars_core::runtime::THREAD_POOL;
+use rayon::prelude::*;
 
 use crate::derive::Classes;
 use crate::error::{Error, Result};
@@ -75,7 +76,6 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "35_bench_shares.sql",
     "36_tax_shares.sql",
     "37_build_places.sql",
-    "50_wait_pairs.sql",
     "51_wait_sums.sql",
     "52_wait_topics.sql",
     "53_wait_shares.sql",
@@ -88,7 +88,7 @@ pub const VIEWS: &[(&str, &str)] = embedded!("views":
     "60_call_places.sql",
     "61_class_shares.sql",
     "62_lanes.sql",
-    "63_thread_shares.sql",
+    "63_thread_costs.sql",
     "64_heap_end.sql",
     "65_mapped_bytes.sql",
     "66_program_lives.sql",
@@ -269,10 +269,18 @@ pub fn hypotheses(dirs: &[PathBuf]) -> Result<Vec<Hypothesis>> {
 
 /// The rows of one alternate; a mistake is placed.
 fn ask(engine: &Engine, own: &Hypothesis, alternate: &file::Alternate) -> Result<Vec<engine::Row>> {
-    let at = parse::At { file: &own.file, line: alternate.line, key: "SELECT" };
     let frame = engine.query(&format!("hypotheses/{}", own.file), &alternate.sql);
-    let rows = frame.and_then(|frame| engine::rows(&frame));
-    rows.map_err(|error| at.error("a query over the tables and views", error.to_string()))
+    frame.and_then(|frame| engine::rows(&frame)).map_err(|error| misplaced(own, alternate, &error))
+}
+
+fn misplaced(own: &Hypothesis, alternate: &file::Alternate, error: &Error) -> Error {
+    let at = parse::At { file: &own.file, line: alternate.line, key: "SELECT" };
+    at.error("a query over the tables and views", error.to_string())
+}
+
+/// Makes the views that one alternate needs.
+fn prepare(engine: &Engine, own: &Hypothesis, alternate: &file::Alternate) -> Result<()> {
+    engine.prepare(&format!("hypotheses/{}", own.file), &alternate.sql).map_err(|error| misplaced(own, alternate, &error))
 }
 
 fn add_views(engine: &mut Engine) {
@@ -360,25 +368,44 @@ fn judge_all(
     let sites = site::SiteFinder { tables, effects };
     let judge = Judge { tables, effects, sites: &sites };
     let mut assigner = assign::Assigner::new(tables, comparability, effects, options.lineage_probe);
-    let mut out = Vec::new();
-    for hypothesis in hypotheses {
-        let not_applicable = hypothesis.applies_if.as_ref().and_then(|condition| condition.fails(facts));
-        let mut slots = Vec::new();
+    // Who fills which slot is found first, so that all queries can be asked at once.
+    let mut slots = Vec::new();
+    for (at, hypothesis) in hypotheses.iter().enumerate() {
         for (letter, assigned) in assigner.assign(engine, hypothesis)? {
             let slot = if assigned.is_fallback { hypothesis.slots.get(3) } else { hypothesis.slot(letter) };
             let alternate = assigned.primary.as_ref().and_then(|primary| slot?.alternates.get(primary.alternate));
-            let result = match (&not_applicable, alternate) {
-                (Some(why), _) => judge.empty(letter, &assign::Assigned { reason: Some(why.clone()), ..Default::default() }),
-                (None, None) => judge.empty(letter, &assigned),
-                (None, Some(alternate)) => {
-                    let rows = ask(engine, hypothesis, alternate)?;
-                    judge.fill(letter, alternate, &assigned, &rows)
-                }
-            };
-            slots.push(result);
+            slots.push((at, letter, assigned, alternate));
         }
-        let agreement = site::agree(tables, &slots);
-        out.push(Judged { hypothesis: hypothesis.clone(), slots, not_applicable, agreement });
+    }
+    let fails = |own: &Hypothesis| own.applies_if.as_ref().and_then(|condition| condition.fails(facts));
+    let not_applicable: Vec<Option<String>> = hypotheses.iter().map(fails).collect();
+    let is_asked = |at: usize| not_applicable.get(at).is_some_and(Option::is_none);
+    for (at, _, _, alternate) in slots.iter().filter(|slot| is_asked(slot.0)) {
+        if let (Some(own), Some(alternate)) = (hypotheses.get(*at), alternate) {
+            prepare(engine, own, alternate)?;
+        }
+    }
+    let fill = |(at, letter, assigned, alternate): &(usize, char, assign::Assigned, Option<&file::Alternate>)| {
+        let own = hypotheses.get(*at).filter(|_| is_asked(*at));
+        Ok(match (own, alternate) {
+            (None, _) => {
+                let reason = not_applicable.get(*at).cloned().flatten();
+                judge.empty(*letter, &assign::Assigned { reason, ..Default::default() })
+            }
+            (Some(_), None) => judge.empty(*letter, assigned),
+            (Some(own), Some(alternate)) => judge.fill(*letter, alternate, assigned, &ask(engine, own, alternate)?),
+        })
+    };
+    let filled: Vec<Result<_>> = slots.par_iter().map(fill).collect();
+    let mut out: Vec<Judged> = Vec::with_capacity(hypotheses.len());
+    let mut filled = slots.iter().map(|slot| slot.0).zip(filled).peekable();
+    for ((at, hypothesis), not_applicable) in hypotheses.iter().enumerate().zip(not_applicable.iter().cloned()) {
+        let mut own = Vec::new();
+        while let Some((_, slot)) = filled.next_if(|(of, _)| *of == at) {
+            own.push(slot?);
+        }
+        let agreement = site::agree(tables, &own);
+        out.push(Judged { hypothesis: hypothesis.clone(), slots: own, not_applicable, agreement });
     }
     Ok(out)
 }

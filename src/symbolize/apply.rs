@@ -24,18 +24,21 @@ impl<'a> Functions<'a> {
     pub fn intern(&mut self, named: &Named, dso: i32, dso_name: &Text) -> Option<i32> {
         let at = |text: &Option<Text>| text.as_ref().map_or(0, |text| text.as_ptr().addr());
         let place = (at(&named.name), dso, at(&named.file));
-        if let Some((id, _)) = self.by_place.get(&place) {
-            return Some(*id);
+        if let Some(id) = self.by_place.get(&place).map(|(id, _)| *id) {
+            self.note_line(id, named.declared);
+            return Some(id);
         }
         let id = self.intern_text(named, dso, dso_name)?;
         self.by_place.insert(place, (id, named.clone()));
         Some(id)
     }
 
-    fn intern_text(&mut self, named: &Named, dso: i32, dso_name: &Text) -> Option<i32> {
+    /// For texts that nobody else shares.
+    pub fn intern_text(&mut self, named: &Named, dso: i32, dso_name: &Text) -> Option<i32> {
         let key = (named.name.clone()?, Some(dso), named.file.clone());
-        if let Some(id) = self.known.get(&key) {
-            return Some(*id);
+        if let Some(id) = self.known.get(&key).copied() {
+            self.note_line(id, named.declared);
+            return Some(id);
         }
         let id = i32::try_from(self.rows.len()).ok()?;
         self.rows.push(Function {
@@ -49,6 +52,13 @@ impl<'a> Functions<'a> {
         });
         self.known.insert(key, id);
         Some(id)
+    }
+
+    /// Several functions may have one name in one file: the first line counts, whoever came first.
+    fn note_line(&mut self, id: i32, declared: Option<i32>) {
+        if let (Some(line), Some(row)) = (declared, self.rows.get_mut(id as usize)) {
+            row.line = Some(row.line.map_or(line, |own| own.min(line)));
+        }
     }
 }
 

@@ -33,8 +33,8 @@ impl Inlined {
 
     /// What was inlined into a frame, outermost first.
     pub fn of(&self, frame: i32) -> &[i32] {
-        let ends = self.first.get(frame as usize).zip(self.first.get(frame as usize + 1));
-        ends.and_then(|(start, end)| self.list.get(*start as usize..*end as usize)).unwrap_or(&[])
+        let ends = usize::try_from(frame).ok().and_then(|at| self.first.get(at..)?.first_chunk::<2>());
+        ends.and_then(|[start, end]| self.list.get(*start as usize..*end as usize)).unwrap_or(&[])
     }
 
     /// Puts the frames on all stacks. Parents stay in front of their children.

@@ -161,7 +161,7 @@ fn name_frame(frame: &mut Frame, piece: &Piece, address: u64, dso: i32, dso_name
         declared: piece.lines.first().and_then(|(_, line, _)| i32::try_from(*line).ok()).filter(|line| *line > 0),
         line: number,
     };
-    frame.function_id = functions.intern(&named, dso, dso_name);
+    frame.function_id = functions.intern_text(&named, dso, dso_name);
     frame.line = named.line;
     frame.symbol_rel = Some(piece.start as i64);
 }

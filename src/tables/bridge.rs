@@ -16,8 +16,9 @@ pub fn frame(batch: &RecordBatch) -> PolarsResult<DataFrame> {
     DataFrame::new(batch.num_rows(), columns?)
 }
 
-/// The tables and columns whose names are wanted as frames, empty ones too: a query over a table without rows gives no rows instead of an error.
-pub fn frames(tables: &Tables, is_wanted: &dyn Fn(&str) -> bool) -> PolarsResult<Vec<(&'static str, DataFrame)>> {
+/// The tables that are wanted as frames, with those of their columns that are; empty ones too: a query over a table without rows
+/// gives no rows instead of an error. `is_wanted` is asked about a table, then about each of its columns.
+pub fn frames(tables: &Tables, is_wanted: &dyn Fn(&str, Option<&str>) -> bool) -> PolarsResult<Vec<(&'static str, DataFrame)>> {
     let batches = tables.all_batches(is_wanted).map_err(|error| PolarsError::ComputeError(error.to_string().into()))?;
     batches.iter().map(|(name, batch)| Ok((*name, frame(batch)?))).collect()
 }

@@ -12,7 +12,7 @@ table!("function_costs", "Self and total of a function under one event, target p
     total_count: i64, "count", "How many";
 });
 
-table!("thread_costs", "Weight of the samples of a thread under one event, target processes only.", ThreadCost {
+table!("thread_weights", "Weight of the samples of a thread under one event, target processes only.", ThreadWeight {
     event_id: i32, "id", "The event";
     thread_id: i32, "id", "The thread";
     self_weight: i64, "unit", "Sum of the weights";

@@ -42,7 +42,7 @@ pub use bench::{Benchmark, Counter};
 pub use cell::{Cell, ColumnType, Maybe32, Maybe64, Text, Value};
 pub use derived::{
     Baseline, BenchmarkStat, FunctionCost, LeafPath, LeafSpread, Scaling, ScalingStep, SeriesTrend, StackClass, StackCost, StackSite,
-    StatedScaling, ThreadCost,
+    StatedScaling, ThreadWeight,
 };
 pub use heap::{Allocation, HeapPoint, MemoryPoint};
 pub use kernel::{Accounting, BlockRequest, HistogramBucket, Interrupt, LockContention, LockTotal};
@@ -54,7 +54,7 @@ pub use set::Tables;
 pub use span::{ScalingPoint, Span, SpanCost, SpanLog, StatedVerdict};
 pub use stacks::Stacks;
 pub use syscall::{Syscall, SyscallEvent};
-pub use wait::{ThreadState, Wait};
+pub use wait::{ThreadState, Wait, WaitPair};
 
 /// Version of the whole schema, written into the metadata of every Parquet file under `tripod.schema`.
 pub const SCHEMA_VERSION: &str = "1";

@@ -32,10 +32,14 @@ macro_rules! tables {
                 }
             }
 
-            /// The tables and columns whose names are wanted, empty ones too: what the SQL engine registers, so that a query over an absent table gives no rows instead of an error.
-            pub fn all_batches(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
+            /// The tables that are wanted, empty ones too, with those of their columns that are: what the SQL engine registers, so that a query
+            /// over an absent table gives no rows instead of an error.
+            pub fn all_batches(&self, is_wanted: &dyn Fn(&str, Option<&str>) -> bool) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
                 let mut out = Vec::new();
-                $( if is_wanted(<$Row as TableRow>::NAME) { out.push((<$Row as TableRow>::NAME, <$Row as TableRow>::batch_of(&self.$field, 0..usize::MAX, is_wanted)?)); } )*
+                $( if is_wanted(<$Row as TableRow>::NAME, None) {
+                    let columns = |column: &str| is_wanted(<$Row as TableRow>::NAME, Some(column));
+                    out.push((<$Row as TableRow>::NAME, <$Row as TableRow>::batch_of(&self.$field, 0..usize::MAX, &columns)?));
+                } )*
                 Ok(out)
             }
 
@@ -66,6 +70,7 @@ tables! {
     stacks: Stack,
     samples: Sample,
     waits: Wait,
+    wait_pairs: WaitPair,
     thread_states: ThreadState,
     syscalls: Syscall,
     syscall_events: SyscallEvent,
@@ -84,7 +89,7 @@ tables! {
     stated_verdicts: StatedVerdict,
     scaling_points: ScalingPoint,
     function_costs: FunctionCost,
-    thread_costs: ThreadCost,
+    thread_weights: ThreadWeight,
     stack_costs: StackCost,
     stack_classes: StackClass,
     stack_sites: StackSite,

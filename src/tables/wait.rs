@@ -18,6 +18,19 @@ table!("waits", "One off-CPU interval of a thread with its reason; or one aggreg
     record_no: i64, "record", "Record of the switch (or the line, for text)";
 });
 
+table!("wait_pairs", "The waits summed by thread, waker, reason, state and stack: waits itself may have millions of rows.", WaitPair {
+    artifact_id: i32, "id", "The artifact";
+    is_aggregate: bool, "bool", "As in waits";
+    thread_id: Maybe32, "id", "The thread";
+    waker_thread_id: Maybe32, "id", "Who woke it, as in waits";
+    reason: Text, "text", "As in waits";
+    state: Option<Text>, "text", "As in waits";
+    stack_id: Maybe32, "id", "Where it waited";
+    wait_ns: i64, "ns", "Sum of dur_ns";
+    n: i64, "count", "How many waits";
+    runnable_ns: i64, "ns", "Sum of runnable_ns, where it is known";
+});
+
 table!("thread_states", "What one thread did in the recorded window; the parts sum to the window.", ThreadState {
     artifact_id: i32, "id", "The artifact";
     thread_id: i32, "id", "The thread";

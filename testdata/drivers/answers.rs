@@ -72,7 +72,7 @@ fn read(path: &Path) -> Result<DataFrame, String> {
 /// The engine over a run, with the views. What is in no file is asked of the program and left in `out`.
 fn engine(run: &Path, out: &Path) -> Result<Engine, String> {
     let mut frames = Vec::new();
-    for (name, empty) in bridge::frames(&Tables::default(), &|_| true).map_err(text)? {
+    for (name, empty) in bridge::frames(&Tables::default(), &|_, _| true).map_err(text)? {
         let path = run.join("tables").join(format!("{name}.parquet"));
         let frame = if path.is_file() { read(&path)? } else { empty };
         frames.push((name.to_owned(), frame.lazy()));

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::{ByStack, fact};
 use crate::derive::calls::Kind;
 use crate::derive::nodes::Nodes;
-use crate::tables::{RecordingFact, Tables};
+use crate::tables::{RecordingFact, Sample, Tables};
 
 /// Largest functions that are compared (rules.md 2.4).
 const TOP: usize = 20;
@@ -71,15 +71,14 @@ fn figures(tables: &Tables, nodes: &Nodes<'_>, waits: &ByStack) -> BTreeMap<i32,
     for samples in tables.samples.chunk_by(|a, b| a.event_id == b.event_id) {
         let Some(event) = samples.first().and_then(|first| tables.events.get(first.event_id as usize)) else { continue };
         // By path first: there are hundreds of thousands of samples.
-        let mut by_path = vec![(0_i64, 0_i64); nodes.calls().steps().len()];
-        for sample in samples {
-            match sample.stack_id.get().and_then(|stack| by_path.get_mut(nodes.calls().path(stack) as usize)) {
-                Some((count, weight)) => (*count, *weight) = (*count + 1, weight.saturating_add(sample.weight)),
-                None => add(event.artifact_id, None, 1, sample.weight),
-            }
+        let calls = nodes.calls();
+        let on_path = |sample: &Sample| sample.stack_id.get().filter(|stack| calls.leaf(calls.path(*stack)).is_some());
+        for sample in samples.iter().filter(|sample| on_path(sample).is_none()) {
+            add(event.artifact_id, None, 1, sample.weight);
         }
-        for (path, (count, weight)) in (0..).zip(by_path).filter(|(_, (count, _))| *count > 0) {
-            add(event.artifact_id, nodes.calls().leaf(path).and_then(Kind::function_id), count, weight);
+        let stacks = samples.iter().filter_map(|sample| Some((on_path(sample)?, sample.weight, 1)));
+        for (path, weight, count) in calls.sum(samples.len(), stacks) {
+            add(event.artifact_id, calls.leaf(path).and_then(Kind::function_id), count, weight);
         }
     }
     let name = |function: Option<i32>| -> String {

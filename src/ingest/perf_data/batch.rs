@@ -3,9 +3,10 @@
 //! Records are taken one after the other, since each changes what the next one means; but a stack only needs the maps
 //! of its process at that moment. So a sample's stack is asked for by a [`Job`] that remembers them ([`Root`]); jobs are
 //! handed over by the thousand to [`Makers`], which run beside the thread that takes the records, each with stacks of
-//! its own. The makers' stacks are joined at the end. Which maker did what changes numbers only, and those are made
+//! its own; at the end that thread helps them. The makers' stacks are joined then. Which maker did what changes numbers only, and those are made
 //! canonical later.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -65,8 +66,14 @@ pub struct Batch<'m> {
 const JOBS: usize = 4096;
 /// And records of this size in all: 16 KiB of stack each, or some hundred bytes of addresses.
 const BYTES: usize = 4 << 20;
-/// Hand-overs that may wait; then the thread that takes the records makes stacks itself.
-const WAITING: usize = 8;
+/// Hand-overs that may wait; then the thread that takes the records makes stacks itself. Chains of addresses in the file
+/// take little to remember and little to make: it is better to take all records first, and to have most stacks made in one
+/// place, than to join the stacks of two.
+const WAITING: usize = 128;
+/// The same for dumps, which take long to unwind, and for records or many maps that must be kept until then.
+const WAITING_LARGE: usize = 8;
+/// Maps of more processes than this, or at more moments, are many.
+const ROOTS: usize = 64;
 
 impl<'m> Batch<'m> {
     /// `jobs_max`: see [`crate::ingest::ImportOptions::stacks_at_once`].
@@ -90,9 +97,16 @@ impl<'m> Batch<'m> {
     fn hand_over(&mut self) {
         let next = Jobs { number: self.jobs.number.wrapping_add(1), ..Jobs::default() };
         let full = std::mem::replace(&mut self.jobs, next);
-        match self.sender.as_ref().map(|sender| sender.try_send(full)) {
-            Some(Err(TrySendError::Full(jobs) | TrySendError::Disconnected(jobs))) => self.makers.make(&jobs),
-            Some(Ok(())) | None => {}
+        let is_large = self.makers.arch.is_some() || !full.arena.is_empty() || full.roots.len() > ROOTS;
+        let waiting = self.makers.waiting.load(Ordering::Relaxed);
+        let Some(sender) = self.sender.as_ref().filter(|_| !is_large || waiting < WAITING_LARGE) else {
+            return self.makers.make(&full);
+        };
+        // Counted first: the maker may have taken it before the call returns.
+        self.makers.waiting.fetch_add(1, Ordering::Relaxed);
+        if let Err(TrySendError::Full(jobs) | TrySendError::Disconnected(jobs)) = sender.try_send(full) {
+            self.makers.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.makers.make(&jobs);
         }
     }
 
@@ -149,6 +163,8 @@ pub struct Makers<'a> {
     /// Frames the kernel records at most, per attr.
     max_stacks: Vec<usize>,
     state: Mutex<State>,
+    /// Hand-overs that nobody has taken yet.
+    waiting: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -188,16 +204,19 @@ pub struct StackCounts {
 
 impl<'a> Makers<'a> {
     pub fn new(file: &'a [u8], order: Order, arch: Option<Arch>, attrs: &[Attr], max_stacks: Vec<usize>) -> Makers<'a> {
-        Makers { file, order, arch, attrs: attrs.to_vec(), max_stacks, state: Mutex::default() }
+        Makers { file, order, arch, attrs: attrs.to_vec(), max_stacks, state: Mutex::default(), waiting: AtomicUsize::new(0) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes stacks until nobody hands over any more.
-    pub fn serve(&self, receiver: Receiver<Jobs>) {
-        while let Ok(jobs) = receiver.recv() {
+    /// Makes stacks until nobody hands over any more. The lock is held while waiting, so only one may call this before that
+    /// is so.
+    pub fn serve(&self, receiver: &Mutex<Receiver<Jobs>>) {
+        let next = || receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        while let Ok(jobs) = next() {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
             self.make(&jobs);
         }
     }

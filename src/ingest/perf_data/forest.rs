@@ -21,6 +21,12 @@ pub struct Frame {
     is_kernel: bool,
 }
 
+/// Both halves of a product, so that every bit counts.
+fn folded(value: u64, by: u64) -> u64 {
+    let product = u128::from(value) * u128::from(by);
+    (product >> 64) as u64 ^ product as u64
+}
+
 const NO_ID: i32 = -1;
 /// Stands for the dso of guests, which has no number yet.
 const GUEST: i32 = -2;
@@ -36,12 +42,9 @@ impl Frame {
         }
     }
 
-    /// Both halves of a product, so that every bit of the address counts.
     fn hash(&self) -> u64 {
         let ids = u64::from(self.dso as u32) << 32 | u64::from(self.function as u32);
-        let mixed = (self.rel as u64 ^ ids.rotate_left(17) ^ u64::from(self.is_kernel)) as u128;
-        let product = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-        (product >> 64) as u64 ^ product as u64
+        folded(self.rel as u64 ^ folded(ids ^ u64::from(self.is_kernel), 0xa076_1d64_78bd_642f), 0x9e37_79b9_7f4a_7c15)
     }
 
     /// An address of a guest: kept apart from the host's by a dso of its own.
@@ -130,7 +133,7 @@ impl Forest {
     }
 
     fn more_frame_slots(&mut self) {
-        self.frame_slots = vec![NONE; (self.frame_slots.len() * 2).max(1024)];
+        self.frame_slots = vec![NONE; (self.frames.len() * 4).next_power_of_two().max(1024)];
         for id in 0..self.frames.len() {
             let slot = self.frames.get(id).map(|frame| self.frame_slot(frame));
             if let Some(slot) = slot.and_then(|slot| self.frame_slots.get_mut(slot)) {

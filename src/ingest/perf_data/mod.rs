@@ -62,6 +62,7 @@ mod waits;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Mutex;
 
 use crate::error::Result;
 use crate::ingest::{Format, ImportOptions, Input, Recorder};
@@ -96,14 +97,16 @@ pub fn read(input: &Input<'_>, recorder: &mut Recorder) -> Result<()> {
     let max_stacks = events.iter().map(|event| event.max_stack).collect();
     let makers = batch::Makers::new(container.data, container.order, import::dump_arch(&container), &container.attrs, max_stacks);
     let (batch, receiver) = batch::Batch::new(&makers, input.options.stacks_at_once);
+    let receiver = Mutex::new(receiver);
     let mut import = import::Import::new(input, &container, &command, events, batch, recorder);
     // Moved in and out: should it panic, the batch is dropped and the makers stop.
     let take = || {
         let walk = order::walk(container.data, container.order, &container.attrs, |record| import.record(record));
         import.batch.close();
+        makers.serve(&receiver);
         (walk, import)
     };
-    let ((walk, import), ()) = rayon::join(take, || makers.serve(receiver));
+    let ((walk, import), ()) = rayon::join(take, || makers.serve(&receiver));
     import.finish(&container, &walk, makers.finish(), &argv, &command);
     Ok(())
 }

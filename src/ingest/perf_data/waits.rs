@@ -151,16 +151,22 @@ impl Waits {
         // Rows of threads whose number was given to another one never ended.
         rows.retain(|row| row.dur_ns != RUNNING);
         self.before.sort_by_key(key);
-        rows.append(&mut self.before);
-        // Two ascending runs, mostly: a stable sort finds them.
-        rows.sort_by_key(key);
+        let before = std::mem::take(&mut self.before);
+        rows.splice(0..0, before);
+        // Almost always they are in order, and a sort would copy half of them.
+        if !rows.is_sorted_by_key(key) {
+            rows.sort_by_key(key);
+        }
         rows
     }
 
     pub fn finish(mut self, sight: Sight, recorder: &mut Recorder) {
         let mut rows = self.sorted();
         let waits = rows.len();
-        recorder.tables.waits.append(&mut rows);
+        match recorder.tables.waits.is_empty() {
+            true => recorder.tables.waits = rows,
+            false => recorder.tables.waits.append(&mut rows),
+        }
         if self.unmatched > 0 {
             let first = self.unmatched_first.map_or(String::new(), |no| format!("record={no}"));
             let message = format!("switches without their counterpart, of {} waits: events were lost without a LOST record", waits);

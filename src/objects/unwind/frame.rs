@@ -12,6 +12,9 @@ pub fn is_set_up(elf: &Elf, addresses: &[Option<u64>]) -> Vec<Option<bool>> {
     look(elf, addresses).unwrap_or_else(|| vec![None; addresses.len()])
 }
 
+/// No compiler moves the frame so often in one function.
+const ROWS_MAX: usize = 1 << 16;
+
 fn look(elf: &Elf, addresses: &[Option<u64>]) -> Option<Vec<Option<bool>>> {
     let file = elf.file()?;
     if elf.summary.machine != object::elf::EM_X86_64 || !file.is_64() || !file.is_little_endian() {
@@ -34,14 +37,20 @@ fn look(elf: &Elf, addresses: &[Option<u64>]) -> Option<Vec<Option<bool>>> {
     let mut at = |address: u64| {
         if !of_function.contains(&address) {
             rows.clear();
+            of_function = 0..0;
             let entry = table.fde_for_address(&entries, &bases, address, EhFrame::cie_from_offset).ok()?;
             let start = entry.initial_address();
-            of_function = start..start.checked_add(entry.len())?;
+            let end = start.checked_add(entry.len())?;
             let mut unwind = entry.rows(&entries, &bases, &mut context).ok()?;
             // What follows a row that cannot be read is unknown.
-            while let Ok(Some(row)) = unwind.next_row() {
-                rows.push((row.start_address(), row.end_address(), frame_of(row.cfa())));
+            while let (Ok(Some(row)), true) = (unwind.next_row(), rows.len() < ROWS_MAX) {
+                let has_frame = frame_of(row.cfa());
+                match rows.last_mut().filter(|last| last.1 == row.start_address() && last.2 == has_frame) {
+                    Some(last) => last.1 = row.end_address(),
+                    None => rows.push((row.start_address(), row.end_address(), has_frame)),
+                }
             }
+            of_function = start..end;
         }
         let row = rows.partition_point(|(start, ..)| *start <= address).checked_sub(1).and_then(|at| rows.get(at));
         row.filter(|(_, end, _)| address < *end).and_then(|(_, _, has_frame)| *has_frame)

@@ -1,4 +1,4 @@
 -- CPU weight and samples of each thread of the program, per recording.
 SELECT c.artifact_id AS artifact_id, t.thread_id AS thread_id, t.self_weight AS weight, t.self_count AS n
 FROM cpu_events AS c
-JOIN thread_costs AS t ON c.event_id = t.event_id
+JOIN thread_weights AS t ON c.event_id = t.event_id
