@@ -29,7 +29,7 @@ pub struct Kind {
 const NAMELESS: Kind = Kind { function: -1, dso: -1, has_frame: None, is_kernel: false, is_inlined: false };
 
 impl Kind {
-    fn of(frame: &Frame) -> Kind {
+    pub fn of(frame: &Frame) -> Kind {
         Kind {
             function: frame.function_id.unwrap_or(-1),
             dso: frame.dso_id.unwrap_or(-1),
@@ -71,23 +71,23 @@ pub struct Calls {
 struct Interner {
     steps: Vec<Step>,
     /// Per path the kind and the path of what was called last: most often that is called next.
-    recent: Vec<Step>,
+    recent: Vec<(u32, u32)>,
     known: FxHashMap<u64, u32>,
 }
 
 impl Interner {
     fn path(&mut self, caller: u32, kind: u32) -> u32 {
-        if let Some(recent) = self.recent.get(caller as usize).filter(|recent| recent.kind == kind) {
-            return recent.caller;
+        if let Some((_, path)) = self.recent.get(caller as usize).filter(|(recent, _)| *recent == kind) {
+            return *path;
         }
         let next = self.steps.len() as u32;
         let path = *self.known.entry(u64::from(caller) << 32 | u64::from(kind)).or_insert(next);
         if path == next {
             self.steps.push(Step { caller, kind });
-            self.recent.push(Step { caller: NONE, kind: NONE });
+            self.recent.push((NONE, NONE));
         }
         if let Some(recent) = self.recent.get_mut(caller as usize) {
-            *recent = Step { caller: path, kind };
+            *recent = (kind, path);
         }
         path
     }

@@ -117,16 +117,12 @@ impl Marks {
         function.and_then(|id| self.bits.get(id as usize)).copied().unwrap_or(0)
     }
 
-    /// The classes of a frame; of code without a name those of its dso.
+    /// The classes of a frame.
     pub fn of_frame(&self, frame: &Frame) -> u64 {
-        match frame.function_id {
-            Some(_) if frame.is_inlined => self.of(frame.function_id) & !self.own_only,
-            Some(_) => self.of(frame.function_id),
-            None => frame.dso_id.and_then(|id| self.dsos.get(id as usize)).copied().unwrap_or(0),
-        }
+        self.of_kind(&Kind::of(frame))
     }
 
-    /// The same for a kind of frames.
+    /// The same for a kind of frames; of code without a name those of its dso.
     pub fn of_kind(&self, kind: &Kind) -> u64 {
         match kind.function_id() {
             Some(function) if kind.is_inlined => self.of(Some(function)) & !self.own_only,

@@ -6,8 +6,9 @@
 use rayon::prelude::*;
 
 use super::calls::{Calls, Kind};
+use super::facts::is_target;
 use super::nodes::Nodes;
-use crate::tables::{FunctionCost, Sample, StackCost, Tables, Text, ThreadWeight};
+use crate::tables::{FunctionCost, StackCost, Tables, Text, ThreadWeight};
 
 /// The rows of `stack_costs` and `function_costs`, from the samples of target threads. `start` is the bit of the class
 /// ROOT, which is a column and no row of `stack_classes`.
@@ -54,10 +55,6 @@ impl Sums {
         seen.sort_unstable_by_key(|(id, ..)| *id);
         seen
     }
-}
-
-fn is_target(tables: &Tables, sample: &Sample) -> bool {
-    sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target)
 }
 
 /// The rows of `thread_weights`.
@@ -186,7 +183,7 @@ fn functions(calls: &Calls, count: usize, stacks: &[StackCost]) -> Vec<FunctionC
 mod tests {
     use super::*;
     use crate::derive::Classes;
-    use crate::tables::{Frame, Function, Maybe32, Thread};
+    use crate::tables::{Frame, Function, Maybe32, Sample, Thread};
 
     fn frame(id: i32, function: i32) -> Frame {
         Frame {

@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::facts::is_target;
 use super::nodes::Nodes;
 use crate::tables::{Sample, Tables};
 
@@ -22,10 +23,6 @@ pub fn sizes(tables: &Tables, nodes: &Nodes<'_>) -> Vec<(Option<f64>, Option<f64
         }
     }
     out
-}
-
-fn is_target(tables: &Tables, sample: &Sample) -> bool {
-    sample.thread_id.get().and_then(|id| tables.threads.get(id as usize)).is_some_and(|row| row.is_target)
 }
 
 fn size(tables: &Tables, nodes: &Nodes<'_>, samples: &[Sample]) -> (Option<f64>, Option<f64>) {

@@ -10,7 +10,7 @@ use crate::tables::{LeafPath, LeafSpread, StackCost, Tables};
 const LEAST_PART: i64 = 100;
 
 /// Weight and count of a function.
-#[derive(Default, Clone)]
+#[derive(Default)]
 struct Leaf {
     weight: i64,
     count: i64,
@@ -96,6 +96,7 @@ fn two_largest<'a>(weights: impl Iterator<Item = &'a i64>) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     /// Summed by hand: function 0 has 60 over three paths (30, 20, 10), function 1 has 25, 2 has 14, and 1 has no name.
     #[test]
     fn weights_by_function_and_path() {

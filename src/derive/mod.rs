@@ -48,10 +48,7 @@ pub fn derive(tables: &mut Tables, inlined: &Inlined, choice: &TargetChoice) -> 
     canonical::renumber(tables, inlined);
     let classes = Classes::embedded()?;
     let named: &Tables = tables;
-    let look = || {
-        let (marks, calls) = rayon::join(|| classes.mark(named), || Calls::read(named));
-        (marks, calls)
-    };
+    let look = || rayon::join(|| classes.mark(named), || Calls::read(named));
     let (keys, (marks, calls)) = rayon::join(|| canonical::stack_keys(named), look);
     tables.stacks.set_keys(keys);
     waits::reasons(tables, &classes, &marks);

@@ -204,7 +204,7 @@ mod tests {
         tables.thread_states[0].role.to_string()
     }
 
-    // By hand: two waits of one kind are one row; another stack, an aggregate and a text of the same letters read twice.
+    // By hand: two waits of one kind are one row though their texts were read twice; another stack and another reason are not.
     #[test]
     fn equal_waits_are_one_pair() {
         let wait = |reason: &str, stack: i32, dur_ns: i64, runnable: Option<i64>| Wait {

@@ -212,7 +212,6 @@ impl Recorder {
     /// frame) by their place in the two lists. Gives the id of each node, if that is not its place.
     pub fn adopt_stacks(
         &mut self,
-        count: usize,
         frames: impl Iterator<Item = FrameAt>,
         nodes: impl Iterator<Item = (Option<i32>, i32)>,
     ) -> Option<Vec<i32>> {
@@ -220,12 +219,12 @@ impl Recorder {
             // Nothing to compare with: what is different there is different here.
             self.is_hashed = false;
             frames.for_each(|frame| _ = self.push_frame(&frame));
-            self.tables.stacks.reserve(count);
+            self.tables.stacks.reserve(nodes.size_hint().0);
             nodes.for_each(|(parent, frame)| _ = self.tables.stacks.push(parent, frame));
             return None;
         }
         let frames: Vec<i32> = frames.map(|frame| self.intern_frame(&frame)).collect();
-        let mut ids: Vec<i32> = Vec::with_capacity(count);
+        let mut ids: Vec<i32> = Vec::with_capacity(nodes.size_hint().0);
         for (parent, frame) in nodes {
             let parent = parent.and_then(|parent| ids.get(parent as usize).copied());
             let frame = frames.get(frame as usize).copied().unwrap_or(0);

@@ -56,7 +56,7 @@ mod tests {
             line_no: 7,
             modifiers: None,
         };
-        let batch = Counter::batch_of_rows(&[row(Some(5), None), row(None, Some(0.5))], &|_| true).unwrap();
+        let batch = Counter::batch_of(&vec![row(Some(5), None), row(None, Some(0.5))], 0..2, &|_| true).unwrap();
         let frame = frame(&batch).unwrap();
         assert_eq!((frame.height(), frame.width()), (2, 10));
         assert_eq!(frame.column("value").unwrap().i64().unwrap().to_vec(), [Some(5), None]);

@@ -27,9 +27,9 @@ table!("stack_costs", "Weight of the samples that end in a stack, target process
     leaf_function_id: Option<i32>, "id", "Function of the stack's leaf (the innermost inlined one); null where nothing names it";
     leaf_is_kernel: bool, "bool", "Whether the leaf is kernel code";
     leaf_dso_id: Option<i32>, "id", "The file in which the leaf lies; null where the recording maps none there";
-    site_function_id: Option<i32>, "id", "The stack's site, as in stack_sites";
-    caller_certain: Option<bool>, "bool", "As in stack_sites";
-    reaches_start: Option<bool>, "bool", "As in stack_sites";
+    site_function_id: Option<i32>, "id", "Who the stack belongs to, as stack_sites says: the nearest named function of the program outside libc and other runtime files";
+    caller_certain: Option<bool>, "bool", "False where the innermost user frame lies in such a file, so that frame pointers may have lost its caller; as in stack_sites";
+    reaches_start: Option<bool>, "bool", "Whether the stack goes back to where its thread began; as in stack_sites";
     classes: Option<i32>, "count", "How many classes stack_classes lists for the stack: where it is 0 a join with them finds nothing";
 });
 

@@ -98,12 +98,11 @@ pub trait TableRow: Sized {
     fn batch_of(rows: &Self::Rows, range: Range<usize>, is_wanted: &dyn Fn(&str) -> bool) -> Result<RecordBatch, ArrowError> {
         let end = range.end.min(rows.len());
         let range = range.start.min(end)..end;
-        batch(Self::columns(), range.len(), rows.arrays(range, is_wanted), is_wanted)
-    }
-
-    /// The wanted columns of rows that lie together as one Arrow record batch.
-    fn batch_of_rows(rows: &[Self], is_wanted: &dyn Fn(&str) -> bool) -> Result<RecordBatch, ArrowError> {
-        batch(Self::columns(), rows.len(), Self::arrays(rows, is_wanted), is_wanted)
+        let columns = Self::columns();
+        let wanted = columns.iter().filter(|column| is_wanted(column.name));
+        let fields: Vec<Field> = wanted.map(|column| Field::new(column.name, column.column_type.arrow(), column.nullable)).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(range.len()));
+        RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), rows.arrays(range, is_wanted), &options)
     }
 }
 
@@ -127,13 +126,6 @@ impl<R: TableRow> Rows for Vec<R> {
     fn arrays(&self, rows: Range<usize>, is_wanted: &dyn Fn(&str) -> bool) -> Vec<ArrayRef> {
         R::arrays(self.get(rows).unwrap_or(&[]), is_wanted)
     }
-}
-
-fn batch(columns: Vec<Column>, rows: usize, arrays: Vec<ArrayRef>, is_wanted: &dyn Fn(&str) -> bool) -> Result<RecordBatch, ArrowError> {
-    let wanted = columns.iter().filter(|column| is_wanted(column.name));
-    let fields: Vec<Field> = wanted.map(|column| Field::new(column.name, column.column_type.arrow(), column.nullable)).collect();
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
 }
 
 /// Declares a row type with its table's name, sentence, and per column `name: type, "unit", "sentence";`.

@@ -63,11 +63,6 @@ impl Stacks {
         self.keys.get(usize::try_from(stack).ok()?).copied()
     }
 
-    /// The parents of all nodes, in order.
-    pub fn parents(&self) -> &[Maybe32] {
-        &self.parents
-    }
-
     /// The frames of all nodes, in order.
     pub fn frames(&self) -> &[i32] {
         &self.frames
@@ -78,7 +73,7 @@ impl Stacks {
     }
 
     /// Parent and frame of every node, in order.
-    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = (Option<i32>, i32)> + ExactSizeIterator + '_ {
+    pub fn nodes(&self) -> impl Iterator<Item = (Option<i32>, i32)> + '_ {
         self.parents.iter().zip(&self.frames).map(|(parent, frame)| (parent.get(), *frame))
     }
 
@@ -92,18 +87,6 @@ impl Stacks {
         let depth = *self.depths.get(usize::try_from(stack).ok()?)?;
         let parent_stack_id = self.parent(stack).into();
         Some(Stack { stack_id: stack, parent_stack_id, frame_id: self.frame(stack)?, depth, stack_key: self.key(stack).unwrap_or(0) })
-    }
-}
-
-/// From whole rows, in order of their ids.
-impl FromIterator<Stack> for Stacks {
-    fn from_iter<I: IntoIterator<Item = Stack>>(rows: I) -> Stacks {
-        let mut stacks = Stacks::default();
-        for row in rows {
-            stacks.push(row.parent_stack_id.get(), row.frame_id);
-            stacks.keys.push(row.stack_key);
-        }
-        stacks
     }
 }
 
@@ -150,12 +133,11 @@ mod tests {
         stacks.set_keys(vec![11, 12, 13, 14]);
         let rows: Vec<Stack> = (0..4).filter_map(|id| stacks.row(id)).collect();
         assert_eq!(rows.iter().map(|row| row.depth).collect::<Vec<_>>(), [0, 1, 1, 0]);
-        assert_eq!(stacks, rows.iter().cloned().collect());
         for range in [0..4, 1..3, 3..3, 0..2] {
             let batch = Stack::batch_of(&stacks, range.clone(), &|_| true).unwrap();
-            assert_eq!(batch, Stack::batch_of_rows(&rows[range], &|_| true).unwrap());
+            assert_eq!(batch.columns(), Stack::arrays(&rows[range], &|_| true));
         }
         let some = |name: &str| name == "depth" || name == "stack_id";
-        assert_eq!(Stack::batch_of(&stacks, 0..4, &some).unwrap(), Stack::batch_of_rows(&rows, &some).unwrap());
+        assert_eq!(Stack::batch_of(&stacks, 0..4, &some).unwrap().columns(), Stack::arrays(&rows, &some));
     }
 }

@@ -72,6 +72,7 @@ fn costs_of(tables: &Tables, event: i32) -> &[StackCost] {
     tables.stack_costs.get(start..end).unwrap_or(&[])
 }
 
-fn is_target(tables: &Tables, sample: &Sample) -> bool {
+/// Whether a thread of the program was sampled.
+pub(super) fn is_target(tables: &Tables, sample: &Sample) -> bool {
     sample.thread_id.get().and_then(|id| tables.threads.get(usize::try_from(id).ok()?)).is_some_and(|thread| thread.is_target)
 }

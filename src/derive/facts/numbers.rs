@@ -72,11 +72,11 @@ fn figures(tables: &Tables, nodes: &Nodes<'_>, waits: &ByStack) -> BTreeMap<i32,
         let Some(event) = samples.first().and_then(|first| tables.events.get(first.event_id as usize)) else { continue };
         // By path first: there are hundreds of thousands of samples.
         let calls = nodes.calls();
-        let on_path = |sample: &Sample| sample.stack_id.get().filter(|stack| calls.leaf(calls.path(*stack)).is_some());
-        for sample in samples.iter().filter(|sample| on_path(sample).is_none()) {
+        let without_stack = |sample: &&Sample| sample.stack_id.get().is_none();
+        for sample in samples.iter().filter(without_stack) {
             add(event.artifact_id, None, 1, sample.weight);
         }
-        let stacks = samples.iter().filter_map(|sample| Some((on_path(sample)?, sample.weight, 1)));
+        let stacks = samples.iter().filter_map(|sample| Some((sample.stack_id.get()?, sample.weight, 1)));
         for (path, weight, count) in calls.sum(samples.len(), stacks) {
             add(event.artifact_id, calls.leaf(path).and_then(Kind::function_id), count, weight);
         }

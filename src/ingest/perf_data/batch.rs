@@ -3,11 +3,11 @@
 //! Records are taken one after the other, since each changes what the next one means; but a stack only needs the maps
 //! of its process at that moment. So a sample's stack is asked for by a [`Job`] that remembers them ([`Root`]); jobs are
 //! handed over by the thousand to [`Makers`], which run beside the thread that takes the records, each with stacks of
-//! its own; at the end that thread helps them. The makers' stacks are joined then. Which maker did what changes numbers only, and those are made
-//! canonical later.
+//! its own; at the end that thread helps them. The makers' stacks are joined then. Which maker did what changes numbers
+//! only, and those are made canonical later.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SendError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
@@ -56,7 +56,7 @@ pub struct RootAt {
 pub struct Batch<'m> {
     makers: &'m Makers<'m>,
     /// `None` once all is handed over.
-    sender: Option<SyncSender<Jobs>>,
+    sender: Option<Sender<Jobs>>,
     jobs: Jobs,
     jobs_max: usize,
     slots: usize,
@@ -78,7 +78,7 @@ const ROOTS: usize = 64;
 impl<'m> Batch<'m> {
     /// `jobs_max`: see [`crate::ingest::ImportOptions::stacks_at_once`].
     pub fn new(makers: &'m Makers<'m>, jobs_max: Option<usize>) -> (Batch<'m>, Receiver<Jobs>) {
-        let (sender, receiver) = sync_channel(WAITING);
+        let (sender, receiver) = channel();
         (Batch { makers, sender: Some(sender), jobs: Jobs::default(), jobs_max: jobs_max.unwrap_or(JOBS), slots: 0 }, receiver)
     }
 
@@ -98,14 +98,13 @@ impl<'m> Batch<'m> {
         let next = Jobs { number: self.jobs.number.wrapping_add(1), ..Jobs::default() };
         let full = std::mem::replace(&mut self.jobs, next);
         let is_large = self.makers.arch.is_some() || !full.arena.is_empty() || full.roots.len() > ROOTS;
-        let waiting = self.makers.waiting.load(Ordering::Relaxed);
-        let Some(sender) = self.sender.as_ref().filter(|_| !is_large || waiting < WAITING_LARGE) else {
+        let limit = if is_large { WAITING_LARGE } else { WAITING };
+        let Some(sender) = self.sender.as_ref().filter(|_| self.makers.waiting.load(Ordering::Relaxed) < limit) else {
             return self.makers.make(&full);
         };
         // Counted first: the maker may have taken it before the call returns.
         self.makers.waiting.fetch_add(1, Ordering::Relaxed);
-        if let Err(TrySendError::Full(jobs) | TrySendError::Disconnected(jobs)) = sender.try_send(full) {
-            self.makers.waiting.fetch_sub(1, Ordering::Relaxed);
+        if let Err(SendError(jobs)) = sender.send(full) {
             self.makers.make(&jobs);
         }
     }

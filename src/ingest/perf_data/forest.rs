@@ -146,11 +146,6 @@ impl Forest {
         u64::from(parent) << 32 | u64::from(frame)
     }
 
-    /// How many nodes there are.
-    pub fn count(&self) -> usize {
-        self.nodes.len()
-    }
-
     /// The node for `frame` below `parent`, added where it is new.
     fn node(&mut self, parent: u32, frame: u32) -> u32 {
         let next = self.nodes.len() as u32;
@@ -199,7 +194,7 @@ impl Forest {
     /// Takes in another forest; gives the new number of each of its nodes.
     pub fn absorb(&mut self, other: &Forest) -> Vec<u32> {
         let frames: Vec<u32> = other.frames.iter().map(|frame| self.frame(*frame)).collect();
-        let mut ids: Vec<u32> = Vec::with_capacity(other.count());
+        let mut ids: Vec<u32> = Vec::with_capacity(other.nodes.len());
         for (parent, frame) in other.nodes() {
             let parent = ids.get(parent as usize).copied().unwrap_or(NONE);
             let frame = frames.get(frame as usize).copied().unwrap_or(0);

@@ -302,7 +302,7 @@ impl<'a, 'r> Import<'a, 'r> {
         let parent = |parent: u32| (parent != forest::NONE).then_some(parent as i32);
         let guest = forest.frames.iter().any(forest::Frame::is_guest).then(|| self.recorder.intern_dso("[guest]", None, "none"));
         let frames = forest.frames.iter().map(|frame| frame.at(guest));
-        let ids = self.recorder.adopt_stacks(forest.count(), frames, forest.nodes().map(|(node, frame)| (parent(node), frame as i32)));
+        let ids = self.recorder.adopt_stacks(frames, forest.nodes().map(|(node, frame)| (parent(node), frame as i32)));
         let id = |node: u32| match &ids {
             Some(ids) => ids.get(node as usize).copied(),
             None => (node != forest::NONE).then_some(node as i32),
